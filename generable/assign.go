@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Reason is one cause why a type is not assignable to another.
+// Reason is one reason why a type is not assignable to another.
 type Reason struct {
-	Path     string // where inside the types: "", "[]", ".items[]"
+	Path     string // location inside the types: "", "[]", ".items[]"
 	From, To *Type  // the pair that does not fit
 	Text     string // the cause in words
 }
@@ -20,19 +20,17 @@ func (r Reason) String() string {
 	return r.Path + ": " + r.Text
 }
 
-// Assignable reports why a value of type from may not flow where type to is wanted; no
-// reason means it may. It is total and looks through generics: a variant fits its union, T
-// fits T | None, lists and dicts fit by element, an enum fits str. Any fits everywhere and
-// is checked at run time (see [Unchecked]). Numbers are not widened here: the decoder and
-// constructors do that, a composition boundary does not. Limits are checked at run time,
-// too.
+// Assignable reports why a value of type from may not flow to a place that wants type to; no reasons mean that it
+// may. It is total and looks through generics: a variant fits its union, T fits T | None, lists and dicts fit by
+// element, an enum fits str. Any fits everywhere and is checked at run time (see [Unchecked]), and so are limits.
+// Numbers are not widened here: the decoder and constructors do that, a composition boundary does not.
 func Assignable(from, to *Type) []Reason {
 	why, _ := assignable(from, to)
 	return why
 }
 
-// Unchecked reports whether an assignable pair is only proven at run time, because any
-// is somewhere on the source side where the target wants more.
+// Unchecked reports whether an assignable pair is only proven at run time, because the source contains any where the
+// target is more specific.
 func Unchecked(from, to *Type) bool {
 	_, unchecked := assignable(from, to)
 	return unchecked
@@ -43,20 +41,20 @@ func assignable(from, to *Type) (why []Reason, unchecked bool) {
 	return a.assign(from, to, "")
 }
 
-// assigner remembers the pairs of types that fit, and whether only run time proves it. A type such as
-// a str or a list of itself leads back to a pair that is being compared, which then is taken to fit and to
-// be better checked once too often: only what lies on the way can be a reason against it.
+// assigner remembers the pairs of types that fit and whether only run time proves it. A type such as a str or a list
+// of itself leads back to a pair that is still being compared. That pair is assumed to fit and to need a check at run
+// time, which may be one check too many: only something else on the way can be a reason against it.
 type assigner struct {
 	fits  map[[2]*Type]bool
 	unfit map[[2]*Type]bool
-	among int // variants of which one has to fit: why the others do not is not reported
+	among int // depth of unions of which one variant must fit: why the others do not is not reported
 }
 
 func (a *assigner) assign(from, to *Type, path string) (why []Reason, unchecked bool) {
 	limited := to.resolved().Kind == LimitType && from.Deref().Kind != ErrorType && !Same(from, to)
 	loops := from.Kind == RefType || to.Kind == RefType
 	from, to = from.Deref(), to.Deref()
-	shared := a.among > 0 && from.hasParts() && to.hasParts() // types that are made of others share parts with them
+	shared := a.among > 0 && from.hasParts() && to.hasParts() // composite types share parts with each other
 	if !shared && (!loops || from.IsNominal() && to.IsNominal()) {
 		why, unchecked = a.compare(from, to, path)
 		return why, unchecked || limited
@@ -86,7 +84,7 @@ func (a *assigner) assign(from, to *Type, path string) (why []Reason, unchecked 
 	return why, unchecked || limited
 }
 
-// noFit is why a type does not fit one of several variants.
+// noFit is the reason why a type does not fit one of several variants.
 var noFit = []Reason{{}}
 
 func (t *Type) hasParts() bool {
@@ -144,14 +142,14 @@ func (a *assigner) compare(from, to *Type, path string) (why []Reason, unchecked
 	return []Reason{{Path: path, From: from, To: to, Text: difference(from, to)}}, false
 }
 
-// apart reports whether two types are schemas, or enums, that differ: no value is of both. Among
-// hundreds of variants that is asked often.
+// apart reports whether two types are different schemas or different enums, so that no value belongs to both. The
+// check is frequent among hundreds of variants.
 func apart(a, b *Type) bool {
 	b = b.Deref()
 	return a.Kind == b.Kind && (a.Kind == RecordType || a.Kind == EnumType) && !Same(a, b)
 }
 
-// each gathers why the members of a union do not fit to.
+// each collects the reasons why the members of a union do not fit to.
 func (a *assigner) each(from, to *Type, path string) (why []Reason, unchecked bool) {
 	for _, v := range from.Variants {
 		if isMember(from, v) {
@@ -162,9 +160,8 @@ func (a *assigner) each(from, to *Type, path string) (why []Reason, unchecked bo
 	return why, unchecked
 }
 
-// isMember reports whether v can be a member of u. A reference inside a declared union may
-// turn out to stand for a union, even the same one; [Type.Verify] reports it, and looking
-// into it would never end.
+// isMember reports whether v can be a member of u. A reference inside a declared union may resolve to a union, even
+// the same one. [Type.Verify] reports that, and following it would never end.
 func isMember(u, v *Type) bool { return u.Kind != UnionType || v.Deref().Kind != UnionType }
 
 func difference(from, to *Type) string {
@@ -174,9 +171,9 @@ func difference(from, to *Type) string {
 	return fmt.Sprintf("%s is not %s", from, to)
 }
 
-// Join returns the type that covers all the given ones when it needs no declaration: the
-// type itself when they agree, or the declared union that holds them all as variants
-// (unions lists the candidates in order). It reports false otherwise.
+// Join returns a type that covers all the given ones and needs no declaration: the type itself when they agree, or
+// the declared union that has them all as variants (unions lists the candidates in order). It reports false
+// otherwise.
 func Join(types []*Type, unions []*Type) (*Type, bool) {
 	if len(types) == 0 {
 		return nil, false

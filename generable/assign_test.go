@@ -96,7 +96,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// poolOf makes related random types, so that assignable pairs are no rarity.
+// poolOf makes related random types, so that assignable pairs are not rare.
 func poolOf(g *gentest.Generator) []*generable.Type {
 	pool := []*generable.Type{g.Typ(3), g.Typ(3), generable.NoneT, generable.StrT}
 	add := func(t *generable.Type) { pool = append(pool, t) }
@@ -126,8 +126,8 @@ func poolOf(g *gentest.Generator) []*generable.Type {
 	return pool
 }
 
-// Without any, assignability is an order: everything fits itself, and what fits through a
-// third type fits. Values bear it out: what is a value of one is a value of the other.
+// Without any, assignability is an order: every type fits itself, and what fits through a third type fits. Values
+// confirm it: a value of one type is a value of the other.
 func TestAssignableIsAnOrder(t *testing.T) {
 	pairs, triples := 0, 0
 	seeds := int64(60)
@@ -178,7 +178,8 @@ func TestAssignableIsAnOrder(t *testing.T) {
 	}
 }
 
-// Types that share their parts are compared in time of their number, not of the ways through them.
+// Types that share their parts are compared in time proportional to their number, not to the number of paths through
+// them.
 func TestAssignShared(t *testing.T) {
 	made := func(of *generable.Type) *generable.Type {
 		for range 60 {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// Each limit is held against the values at its edge and beside it.
+// Each limit is checked against the values at and next to its boundary.
 func TestLimitsAtTheirEdges(t *testing.T) {
 	p, n := gentest.Ptr[float64], gentest.Ptr[int]
 	above := new(big.Int).Lsh(big.NewInt(1), 70)
@@ -57,7 +57,7 @@ func TestLimitsAtTheirEdges(t *testing.T) {
 	}
 }
 
-// A declaration takes limits that leave one value and refuses those that leave none.
+// A declaration accepts limits that leave one value and refuses those that leave none.
 func TestLimitsThatLeaveRoom(t *testing.T) {
 	p, n := gentest.Ptr[float64], gentest.Ptr[int]
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestLimitsThatLeaveRoom(t *testing.T) {
 	}
 }
 
-// Numbers change their kind only where no digit is lost.
+// Numbers change their kind only if no digit is lost.
 func TestConvertAtTheEdgesOfNumbers(t *testing.T) {
 	pow := func(n uint, plus int64) generable.Value {
 		i := new(big.Int).Lsh(big.NewInt(1), n)
@@ -108,7 +108,7 @@ func TestConvertAtTheEdgesOfNumbers(t *testing.T) {
 	for _, c := range []struct {
 		in   generable.Value
 		to   *generable.Type
-		want string // "" where the number cannot be one of that type
+		want string // "" if the number cannot have that type
 	}{
 		{pow(53, 0), generable.FloatT, "9007199254740992.0"},
 		{pow(53, 1), generable.FloatT, ""},
@@ -137,7 +137,7 @@ func TestConvertAtTheEdgesOfNumbers(t *testing.T) {
 	}
 }
 
-// A type of the greatest depth can be a field, and one deeper cannot.
+// A type of the maximum depth can be a field, and a deeper one cannot.
 func TestDepthOfTypesAtItsEdge(t *testing.T) {
 	deep := generable.IntT
 	for range generable.MaxTypeDepth - 1 {

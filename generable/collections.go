@@ -10,17 +10,16 @@ import (
 
 // List is an immutable sequence of values.
 //
-// A list in a snapshot of a stream shares its items with later snapshots and may have one
-// more, which is still growing: tail.
+// A list in a snapshot of a stream shares its items with later snapshots. It may have one additional item that is
+// still growing: tail.
 type List struct {
 	items []Value
 	tail  *lastItem
 	hostCache
 }
 
-// lastItem is an item behind the others of a list or dict. Between it and the list there may be
-// more lists, each the only item of the next: they are made when they are asked for, since in a
-// text of brackets there may be millions.
+// lastItem is the last item of a list or dict. It may be wrapped in further lists that each have a single item; these
+// are made on demand, because a text of brackets may contain millions.
 type lastItem struct {
 	v     Value
 	lists int
@@ -34,12 +33,12 @@ func (l *lastItem) value() Value {
 	return l.v
 }
 
-// nested is a value in so many lists, of which each is the only item of the next; one or more.
+// nested wraps v in the given number of lists, at least one, each the only item of the next.
 func nested(v Value, lists int) Value {
 	return (&List{tail: &lastItem{v, lists - 1}}).Value()
 }
 
-// NewList returns a list over items, which the list takes over.
+// NewList returns a list of items and takes ownership of the slice.
 func NewList(items []Value) *List { return &List{items: items} }
 
 // ListOf returns a list value of the given items.
@@ -64,8 +63,8 @@ func (l *List) At(i int) Value {
 	return l.items[i]
 }
 
-// Items returns the items; they must not be changed. Where a list of a snapshot has an item
-// that is still growing, this copies them: use Len and At.
+// Items returns the items; the caller must not change them. If the list has an item that is still growing, as in a
+// snapshot, Items copies them: use Len and At.
 func (l *List) Items() []Value {
 	if l.tail != nil {
 		return append(l.items[:len(l.items):len(l.items)], l.tail.value())
@@ -73,12 +72,12 @@ func (l *List) Items() []Value {
 	return l.items
 }
 
-// Map is a map with string keys in insertion order. Its maker may Set entries until it
-// shares the map; from then on it is immutable.
+// Map is a map with string keys in insertion order. Its creator may Set entries until it shares the map; from then on
+// it is immutable.
 type Map struct {
 	keys  []string
 	vals  []Value
-	tail  *lastItem                      // of a snapshot: the last value, which is still growing; it is not in vals
+	tail  *lastItem                      // in a snapshot: the last value, which is still growing and is not in vals
 	index atomic.Pointer[map[string]int] // only beyond smallMap entries; made when first needed
 	hostCache
 }
@@ -118,7 +117,7 @@ func (m *Map) val(i int) Value {
 	return m.vals[i]
 }
 
-// values returns the values; they must not be changed.
+// values returns the values; the caller must not change them.
 func (m *Map) values() []Value {
 	if m.tail != nil {
 		return append(m.vals[:len(m.vals):len(m.vals)], m.tail.v)
@@ -126,7 +125,7 @@ func (m *Map) values() []Value {
 	return m.vals
 }
 
-// Keys returns the keys in insertion order; they must not be changed.
+// Keys returns the keys in insertion order; the caller must not change them.
 func (m *Map) Keys() []string { return m.keys }
 
 func (m *Map) find(key string) int {
@@ -139,7 +138,7 @@ func (m *Map) find(key string) int {
 	return slices.Index(m.keys, key)
 }
 
-// indexed returns the hash index. Several readers may make it at once; all make the same.
+// indexed returns the hash index. Several readers may build it at once; all build the same one.
 func (m *Map) indexed() map[string]int {
 	if p := m.index.Load(); p != nil {
 		return *p
@@ -160,7 +159,7 @@ func (m *Map) Get(key string) (Value, bool) {
 	return Value{}, false
 }
 
-// Set adds an entry or replaces the value of an existing one, which keeps its place.
+// Set adds an entry or replaces the value of an existing one, which keeps its position.
 func (m *Map) Set(key string, v Value) {
 	if i := m.find(key); i >= 0 {
 		m.vals[i] = v
@@ -180,8 +179,8 @@ type Record struct {
 	hostCache
 }
 
-// NewRecord returns an instance of t, whose vals (one per field, in declared order) the
-// record takes over. It does not check them: see [Type.Construct].
+// NewRecord returns an instance of t and takes ownership of vals (one per field, in declared order). It does not
+// check them: see [Type.Construct].
 func NewRecord(t *Type, vals []Value) *Record {
 	if t.Kind != RecordType || len(vals) != len(t.Fields) {
 		panic("generable: NewRecord: values do not fit the schema's fields")
@@ -206,8 +205,8 @@ func (r *Record) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Equal reports whether two values are the same: numbers by numeric value (1 equals 1.0),
-// maps whatever their order, records by nominal type and fields.
+// Equal reports whether two values are the same: numbers by numeric value (1 equals 1.0), maps regardless of order,
+// records by nominal type and fields.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind {
 		c, ok := Compare(a, b)

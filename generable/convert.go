@@ -10,14 +10,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Convert makes v a value of type t without losing anything, or reports everything that
-// prevents it. It serves constructors, the command line and values from the host; the text
-// of a model goes through [lenient.Decode].
+// Convert makes v a value of type t without losing anything, or reports everything that prevents it. It serves
+// constructors, the command line and values from the host; the text of a model goes through [lenient.Decode].
 //
-// It widens int to float and takes a whole float for an int, builds schemas from dicts by
-// field name with defaults filled in, finds the variant of a union by its tag and that of an
-// inline union by the only one that fits, and checks enums and limits. It never parses text,
-// drops a key or rounds a number. When nothing changes it returns v itself.
+// It widens int to float and accepts a whole float as an int. It builds schemas from dicts by field name and fills in
+// defaults. It finds the variant of a union by its tag, and that of an inline union if only one fits. It checks enums
+// and limits. It never parses text, drops a key or rounds a number. When nothing changes it returns v itself.
 func (t *Type) Convert(v Value) (Value, FieldErrors) {
 	var c converter
 	w, ok := c.convert(v, t, nil)
@@ -27,9 +25,9 @@ func (t *Type) Convert(v Value) (Value, FieldErrors) {
 	return w, nil
 }
 
-// Conforms reports why v, unconverted, is not a value of type t; nothing when it is one. It
-// is the check of a composition boundary: it allocates nothing for a value that fits, and
-// trusts records, which were checked when they were made.
+// Conforms reports why v, unconverted, is not a value of type t, or nothing when it is one. It is the check at a
+// composition boundary: it allocates nothing for a value that fits, and trusts records, which were checked when they
+// were made.
 func (t *Type) Conforms(v Value) FieldErrors {
 	if fits(v, t) {
 		return nil
@@ -39,18 +37,18 @@ func (t *Type) Conforms(v Value) FieldErrors {
 	return c.result()
 }
 
-// fits reports whether v is a value of t without a conversion.
+// fits reports whether v is a value of t without conversion.
 func fits(v Value, t *Type) bool {
 	var c converter
 	return c.fits(v, t)
 }
 
-// maxDepth bounds the nesting of dicts and lists that are converted by a recursive type.
+// maxDepth bounds the nesting of dicts and lists that are converted to a recursive type.
 const maxDepth = 10_000
 
-// converter carries one conversion. While quiet, only whether a value fits is wanted, and the first
-// mistake ends it. An exact one converts nothing; it ends on every type, since recursion goes through
-// records, and those are compared by their schema.
+// converter carries out one conversion. While quiet > 0, it only determines whether a value fits, and the first
+// mistake ends it. If exact, it converts nothing; it then terminates for every type, since recursion goes through
+// records, which are compared by their schema.
 type converter struct {
 	exact bool
 	errs  FieldErrors
@@ -60,8 +58,8 @@ type converter struct {
 	memo  map[attempt]outcome // attempts at the branches of inline unions
 }
 
-// attempt is one collection tried as one type. Without remembering them, nested inline
-// unions would be tried in every combination.
+// attempt identifies one collection tried as one type. Without remembering attempts, nested inline unions would be
+// tried in every combination.
 type attempt struct {
 	p unsafe.Pointer
 	t *Type
@@ -72,7 +70,7 @@ type outcome struct {
 	ok bool
 }
 
-// fits reports whether v is a value of t without a conversion.
+// fits reports whether v is a value of t without conversion.
 func (c *converter) fits(v Value, t *Type) bool {
 	exact := c.exact
 	c.exact = true
@@ -95,7 +93,7 @@ func (c *converter) fail(at *message.Path, want, got, hint string) bool {
 	return false
 }
 
-// result is all errors, the last of them counting those that were left out.
+// result returns all errors; the last one counts those that were left out.
 func (c *converter) result() FieldErrors {
 	if c.more > 0 {
 		c.errs = append(c.errs, newFieldError("", "a value without errors", strconv.Itoa(c.more)+" errors more", ""))
@@ -141,7 +139,7 @@ func (c *converter) convert(v Value, t *Type, at *message.Path) (Value, bool) {
 	return v, c.mismatch(v, t, at)
 }
 
-// collection converts what is made of other values.
+// collection converts a value that consists of other values.
 func (c *converter) collection(v Value, t *Type, at *message.Path) (Value, bool) {
 	if c.depth >= maxDepth && !c.exact {
 		return v, c.fail(at, "a value nested at most "+strconv.Itoa(maxDepth)+" deep", "a deeper one", "")
@@ -164,7 +162,7 @@ func (c *converter) collection(v Value, t *Type, at *message.Path) (Value, bool)
 	return v, c.mismatch(v, t, at)
 }
 
-// keeps reports whether v keeps limits, and records which it does not.
+// keeps reports whether v keeps the limits, and records those that it breaks.
 func (c *converter) keeps(v Value, l *Limits, at *message.Path) bool {
 	broken := l.check(v, nil, nil)
 	for _, e := range broken {
@@ -173,7 +171,7 @@ func (c *converter) keeps(v Value, l *Limits, at *message.Path) bool {
 	return len(broken) == 0
 }
 
-// holds reports whether v is a value of t, which is neither made of others nor limited.
+// holds reports whether v is a value of t, a type that is neither composite nor limited.
 func (t *Type) holds(v Value) bool {
 	switch t.Kind {
 	case NoneType:
@@ -216,12 +214,12 @@ func (c *converter) dict(v Value, t *Type, at *message.Path) (Value, bool) {
 	if out == nil {
 		return v, good
 	}
-	// Keys and index never change once shared, so both maps may have them.
+	// Keys and index never change once shared, so both maps can use them.
 	return (&Map{keys: m.keys, vals: out}).Value(), true
 }
 
-// parts converts the items of a list, or with keys the values of a dict. It returns a copy where something
-// changes and all is good, else nil.
+// parts converts the items of a list or, if keys is set, the values of a dict. If all values are good and at least
+// one changes, it returns a copy, else nil.
 func (c *converter) parts(vals []Value, keys []string, t *Type, at *message.Path) (out []Value, good bool) {
 	good = true
 	step := message.Path{Up: at} // outside the loop, where it stays on the stack
@@ -255,8 +253,7 @@ func (c *converter) parts(vals []Value, keys []string, t *Type, at *message.Path
 // changed reports whether a conversion made a new value.
 func changed(a, b Value) bool { return a.p != b.p || a.n != b.n || a.kind != b.kind }
 
-// record builds an instance of t from the entries of m, one of which, under skip, is the
-// tag of a union and no field.
+// record builds an instance of t from the entries of m. The entry under skip is the tag of a union and not a field.
 func (c *converter) record(m *Map, t *Type, skip string, at *message.Path) (Value, bool) {
 	vals := make([]Value, len(t.Fields))
 	good, used := true, 0
@@ -298,7 +295,7 @@ func (c *converter) record(m *Map, t *Type, skip string, at *message.Path) (Valu
 	return NewRecord(t, vals).Value(), true
 }
 
-// field converts the value given for a field and holds it against the field's limits.
+// field converts the value given for a field and checks the field's limits.
 func (c *converter) field(f *Field, given Value, at *message.Path) (Value, bool) {
 	if given.kind == Null && f.nullMeansAbsent() {
 		return absent, true
@@ -310,8 +307,8 @@ func (c *converter) field(f *Field, given Value, at *message.Path) (Value, bool)
 	return w, ok && (f.Limits == nil || c.keeps(w, f.Limits, at))
 }
 
-// oneOf converts v to the member of an inline union that takes it: one that v belongs to as
-// it is, else the only one it can be converted to.
+// oneOf converts v to a member of an inline union: the one that v already belongs to, else the only one that it can
+// be converted to.
 func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
 	for _, m := range t.Variants { // no function value, which would cost an allocation
 		if c.fits(v, m) {
@@ -321,7 +318,7 @@ func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
 	if c.exact && c.quiet > 0 {
 		return v, false
 	}
-	var found, near *Type // the member that fits; the last one that v could have been meant for
+	var found, near *Type // the member that fits; the last one that v could be meant for
 	var out Value
 	nears := 0
 	for _, m := range t.Variants {
@@ -349,7 +346,7 @@ func (c *converter) oneOf(v Value, t *Type, at *message.Path) (Value, bool) {
 	case c.quiet > 0:
 		return v, false
 	case nears == 1:
-		return c.convert(v, near, at) // for its errors, which say more
+		return c.convert(v, near, at) // for its errors, which are more specific
 	}
 	return v, c.mismatch(v, t, at)
 }
@@ -368,8 +365,8 @@ func (c *converter) ambiguous(v Value, t *Type, at *message.Path) bool {
 		"give the value as an instance of one of them, or declare a union, whose tag decides")
 }
 
-// resembles reports whether v has the outer form of a value of t, so that what keeps it from
-// being one is worth telling.
+// resembles reports whether v has the outer form of a value of t, so that the reason why it is not one is worth
+// reporting.
 func resembles(v Value, t *Type) bool {
 	switch t.Kind {
 	case AnyType, ErrorType:
@@ -414,7 +411,7 @@ func (c *converter) try(v Value, t *Type) (Value, bool) {
 	return w, ok
 }
 
-// variant builds the instance of a union's variant that the tag in m names.
+// variant builds an instance of the variant that the tag in m names.
 func (c *converter) variant(m *Map, t *Type, at *message.Path) (Value, bool) {
 	tag, has := m.Get(t.Tag)
 	name, isStr := tag.AsStr()

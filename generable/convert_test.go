@@ -142,7 +142,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// What needs no change comes back as the very same value, and costs nothing.
+// A value that needs no change is returned itself, at no cost.
 func TestConvertKeepsAndAllocatesNothing(t *testing.T) {
 	s := newSamples(t)
 	m, errs := s.Measurement.Construct(dict("distance", 1.5, "label", "hall"))

@@ -12,14 +12,15 @@ import (
 
 // NewSchema declares a schema. The name may be empty; such a schema cannot be a variant.
 //
-// All problems are returned at once, each with the path of the field at fault. The type is
-// usable all the same, so that checking goes on: what is wrong with it has been left out.
-// Defaults and examples are converted to their field's type and kept in that form.
+// All problems are returned at once, each with the path of the field at fault. The type is usable nevertheless, so
+// that checking can continue: its faulty parts are left out. Defaults and examples are converted to their field's
+// type and kept in that form.
 func NewSchema(name, doc string, fields []Field) (*Type, FieldErrors) {
 	return newSchema(name, doc, fields, false)
 }
 
-// newSchema is NewSchema. The fields of a JSON Schema may have an empty text as their name.
+// newSchema implements NewSchema. The fields of a foreign schema, one read from a JSON Schema, may have an empty
+// name.
 func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErrors) {
 	t := &Type{Kind: RecordType, Name: name, Doc: doc, Fields: make([]Field, 0, len(fields))}
 	var errs FieldErrors
@@ -53,7 +54,7 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 	return t, errs
 }
 
-// normalise checks one field by itself and removes what is wrong with it.
+// normalise checks one field in isolation and removes what is wrong with it.
 func (f *Field) normalise() FieldErrors {
 	at := &message.Path{Name: f.Name}
 	var errs FieldErrors
@@ -106,12 +107,11 @@ func (f *Field) normalise() FieldErrors {
 	return errs
 }
 
-// NewUnion declares a union whose values carry the name of their variant under the key tag
-// ("" means [DefaultTag]). Variants are named schemas, or references to such; what a
-// reference stands for is checked by [Type.Verify] once it is bound.
+// NewUnion declares a union whose values carry the name of their variant under the key tag ("" means [DefaultTag]).
+// Variants are named schemas, or references to them; [Type.Verify] checks the target of a reference once it is bound.
 //
-// All problems are returned at once. Wrong variants are left out; a union that has none left
-// is the error type.
+// All problems are returned at once. Invalid variants are left out; a union without any valid variant is the error
+// type.
 func NewUnion(name, doc, tag string, variants []*Type) (*Type, FieldErrors) {
 	if tag == "" {
 		tag = DefaultTag
@@ -153,7 +153,7 @@ func NewUnion(name, doc, tag string, variants []*Type) (*Type, FieldErrors) {
 	return t, errs
 }
 
-// variantErrors reports why v cannot be a variant of a union with that tag.
+// variantErrors reports why v cannot be a variant of a union with the given tag.
 func variantErrors(v *Type, tag, at string) FieldErrors {
 	switch v.Kind {
 	case ErrorType:
@@ -178,15 +178,14 @@ func variantErrors(v *Type, tag, at string) FieldErrors {
 	return errs
 }
 
-// NewEnum declares a closed set of strings. All problems are returned at once; wrong values
-// are left out, and an enum that has none left is the error type.
+// NewEnum declares a closed set of strings. All problems are returned at once; invalid values are left out, and an
+// enum without any valid value is the error type.
 func NewEnum(name, doc string, values []string) (*Type, FieldErrors) {
 	return NewNotedEnum(name, doc, values, nil)
 }
 
-// NewNotedEnum declares an enum with notes on its values, in the same order; there may be
-// fewer notes than values. It works as [NewEnum] otherwise. An alias that another value has as
-// its name or alias is left out.
+// NewNotedEnum is like [NewEnum] and adds notes on the values, in the same order; there may be fewer notes than
+// values. An alias that is already the name or alias of another value is left out.
 func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, FieldErrors) {
 	var errs FieldErrors
 	if len(notes) > len(values) {
@@ -223,7 +222,8 @@ func NewNotedEnum(name, doc string, values []string, notes []ValueNote) (*Type, 
 	return t, errs
 }
 
-// ownAliases returns the aliases of a part that no other part has taken as its name or alias, and takes them.
+// ownAliases returns the aliases of a part that are not taken as a name or alias of another part, and marks them as
+// taken.
 func ownAliases(aliases []string, taken map[string]bool, at, part string) (own []string, errs FieldErrors) {
 	for _, alias := range aliases {
 		if alias == "" || taken[alias] {
@@ -236,9 +236,8 @@ func ownAliases(aliases []string, taken map[string]bool, at, part string) (own [
 	return own, errs
 }
 
-// Construct makes an instance of schema t from the given fields, as T(a = 1) does: defaults
-// are filled in, values converted as [Type.Convert] does, limits checked. All errors are
-// reported at once.
+// Construct makes an instance of schema t from the given fields, as T(a = 1) does: it fills in defaults, converts
+// values as [Type.Convert] does and checks limits. All errors are reported at once.
 func (t *Type) Construct(fields *Map) (*Record, FieldErrors) {
 	t = t.Deref()
 	if t.Kind != RecordType {
@@ -253,8 +252,8 @@ func (t *Type) Construct(fields *Map) (*Record, FieldErrors) {
 	return r, nil
 }
 
-// Replace makes an instance like r with some fields changed. The changes are held to the
-// same rules as in [Type.Construct].
+// Replace makes an instance like r with some fields changed. The changes follow the same rules as in
+// [Type.Construct].
 func Replace(r *Record, changes *Map) (*Record, FieldErrors) {
 	var c converter
 	t := r.typ

@@ -100,7 +100,7 @@ func TestNewSchemaErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			typ, errs := generable.NewSchema("S", "", tc.fields)
 			wantErrors(t, errs, tc.want...)
-			// The type goes on working without what is wrong.
+			// The type still works without its faulty parts.
 			artefactText(typ)
 			if typ.Kind != generable.RecordType {
 				t.Errorf("got a %v", typ)
@@ -268,7 +268,7 @@ func TestVerify(t *testing.T) {
 		"Endless.next: want a type that a finite value can have, got Endless, which leads back to itself; make it Endless | None, a list, or give it a default")
 }
 
-// A union that holds itself by reference is an error, and nothing may loop for ever on it.
+// A union that contains itself by reference is an error, and nothing may loop forever on it.
 func TestUnionOfItself(t *testing.T) {
 	self := generable.RefTo("U")
 	leaf := gentest.Must(t)(generable.NewSchema("Leaf", "", nil))

@@ -9,11 +9,10 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// AppendJSON appends v as compact JSON: records in declared order, maps in insertion order,
-// no HTML escaping. Where t says that a declared union is expected, the variant's
-// discriminator comes first, so that the text decodes back to the same value. A nil t means
-// that nothing is known of the context: there, and where any value is expected, a variant has
-// the discriminator of the union that [Type.TagVariants] was called for.
+// AppendJSON appends v as compact JSON: records in declared order, maps in insertion order, no HTML escaping. Where t
+// expects a declared union, the variant's discriminator comes first, so that the text decodes to the same value. A
+// nil t means that the context is unknown: there, and where any value is expected, a variant carries the
+// discriminator of the union that [Type.TagVariants] was called for.
 func AppendJSON(b []byte, v Value, t *Type) []byte {
 	switch v.kind {
 	case Null:
@@ -79,8 +78,8 @@ func AppendJSON(b []byte, v Value, t *Type) []byte {
 // JSON returns v as compact JSON; see [AppendJSON].
 func JSON(v Value, t *Type) string { return string(AppendJSON(nil, v, t)) }
 
-// elemFor finds the element type of the list or dict type that t expects v to have, looking
-// into inline unions such as list[T] | None; nil when t does not say.
+// elemFor finds the element type of the list or dict type that t expects for v, looking into inline unions such as
+// list[T] | None. It returns nil when t does not say.
 func elemFor(t *Type, kind TypeKind, v Value) *Type {
 	if t == nil {
 		return nil
@@ -114,7 +113,7 @@ func elemByFit(t *Type, kind TypeKind, v Value) *Type {
 	return nil
 }
 
-// unionFor finds the declared union expected by t that has schema s as a variant.
+// unionFor finds the declared union, expected by t, that has schema s as a variant.
 func unionFor(t, s *Type) *Type {
 	if t == nil {
 		return s.union.Load()
@@ -138,9 +137,9 @@ func unionFor(t, s *Type) *Type {
 	return nil
 }
 
-// AppendCanon appends a canonical text of v for hashing: equal values have equal bytes, map
-// keys are sorted, records carry the identity of their schema. An integer and the float of
-// the same value stay apart, since their JSON does. It is not JSON.
+// AppendCanon appends a canonical text of v for hashing: equal values have equal bytes, map keys are sorted, records
+// carry the identity of their schema. An integer and a float of the same value differ, since their JSON does. The
+// text is not JSON.
 func AppendCanon(b []byte, v Value) []byte {
 	switch v.kind {
 	case ListKind:
@@ -175,7 +174,7 @@ func AppendCanon(b []byte, v Value) []byte {
 	return AppendJSON(b, v, nil)
 }
 
-// appendFloat writes the shortest text that reads back as f, and always as a float.
+// appendFloat appends the shortest text that reads back as f, and always as a float.
 func appendFloat(b []byte, f float64) []byte {
 	format := byte('f')
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
@@ -189,13 +188,13 @@ func appendFloat(b []byte, f float64) []byte {
 	return b
 }
 
-// Plain returns v as dicts, lists and scalars: what [AppendJSON] writes, as a value.
+// Plain returns v as dicts, lists and scalars: the value that [AppendJSON] writes.
 func Plain(v Value, t *Type) Value { return plain(v, t, func(f *Field) string { return f.Name }) }
 
-// Answer returns v as a model writes it: as [Plain] does, with each field under its [Field.Key].
+// Answer returns v as a model writes it: like [Plain], with each field under its [Field.Key].
 func Answer(v Value, t *Type) Value { return plain(v, t, (*Field).Key) }
 
-// Key is the key under which models write the field: its name, or with AliasOnly its first alias.
+// Key returns the key under which models write the field: its name or, with AliasOnly, its first alias.
 func (f *Field) Key() string {
 	if f.AliasOnly && len(f.Alias) > 0 {
 		return f.Alias[0]
@@ -239,7 +238,7 @@ func plain(v Value, t *Type, key func(*Field) string) Value {
 	return v
 }
 
-// appendIndented appends v, which holds no records, as JSON indented by two spaces.
+// appendIndented appends v, which must not contain records, as JSON indented by two spaces.
 func appendIndented(b []byte, v Value, indent string) []byte {
 	const step = "  "
 	newline := func(indent string) { b = append(append(b, '\n'), indent...) }

@@ -64,7 +64,7 @@ func TestJSONAgainstStandardLibrary(t *testing.T) {
 	}
 }
 
-// standard is v as encoding/json would hold it, with numbers as texts.
+// standard returns v as encoding/json would represent it, with numbers as texts.
 func standard(v generable.Value) any {
 	switch v.Kind() {
 	case generable.Null:
@@ -149,7 +149,7 @@ func TestCanon(t *testing.T) {
 	}
 }
 
-// mixesNumbers reports whether an integer in a stands where b has a float, or the reverse.
+// mixesNumbers reports whether a has an integer where b has a float, or the reverse.
 func mixesNumbers(a, b generable.Value) bool {
 	kinds := func(v generable.Value) string {
 		var out strings.Builder

@@ -9,14 +9,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// FieldError says why a value, or the text of one, does not fit a type at one place.
+// FieldError says why a value, or its text, does not fit a type at one place.
 type FieldError struct {
 	Path     string // ".plan.steps[2]"; empty for the root
 	Expected string // "int", "one of low, medium, high"
-	Got      string // what was there, shortened
+	Got      string // the actual value, shortened
 	Hint     string // what to do; may be empty
-	Offset   int    // byte offset in the decoded text, -1 when there is no text
-	Line     int    // 1-based, 0 when there is no text
+	Offset   int    // byte offset in the decoded text, -1 without a text
+	Line     int    // 1-based, 0 without a text
 	Col      int    // 1-based, in runes
 }
 
@@ -36,14 +36,14 @@ func (e *FieldError) Error() string {
 	return b.String()
 }
 
-// FieldErrors is all that is wrong with one value.
+// FieldErrors lists everything that is wrong with one value.
 type FieldErrors []*FieldError
 
 func (l FieldErrors) Error() string {
 	return strings.Join(text.Each(l, (*FieldError).Error), "\n")
 }
 
-// Err returns l as an error, nil when it is empty.
+// Err returns l as an error, or nil when it is empty.
 func (l FieldErrors) Err() error {
 	if len(l) == 0 {
 		return nil
@@ -51,8 +51,8 @@ func (l FieldErrors) Err() error {
 	return l
 }
 
-// maxComplaints and maxComplaint bound what is sent to a model: the hundredth line helps nobody,
-// and each of them is paid for.
+// maxComplaints and maxComplaint bound the text that is sent to a model: the hundredth line does not help, and each
+// line costs tokens.
 const (
 	maxComplaints = 30
 	maxComplaint  = 8 << 10 // bytes
@@ -85,15 +85,15 @@ func (l FieldErrors) Complaint() string {
 	return b.String()
 }
 
-// newFieldError makes an error about a value that has no text behind it.
+// newFieldError makes an error about a value that was not read from a text.
 //
 //go:noinline
 func newFieldError(path, want, got, hint string) *FieldError {
 	return &FieldError{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}
 }
 
-// Once leaves out fields that are missing because they are misspelt: the unknown key says what it
-// was meant for, and one mistake is enough. It is for those who see unknown keys.
+// Once removes the errors about fields that are missing because they are misspelt: the error about the unknown key
+// already names the field, and one error per mistake is enough. Use it where unknown keys are reported.
 func (l FieldErrors) Once() FieldErrors {
 	meant := map[string]bool{}
 	for _, e := range l {
@@ -134,7 +134,7 @@ func (c *converter) mismatch(v Value, t *Type, at *message.Path) bool {
 	return c.fail(at, want, v.TypeName(), hint)
 }
 
-// wanted says in words what t takes.
+// wanted describes in words what t accepts.
 func wanted(t *Type) (want, hint string) {
 	switch t.Kind {
 	case EnumType:
@@ -149,7 +149,7 @@ func wanted(t *Type) (want, hint string) {
 	return t.String(), ""
 }
 
-// isNumber reports whether t is int | float, with None or without.
+// isNumber reports whether t is int | float, with or without None.
 func (t *Type) isNumber() bool {
 	if t.Kind != OneOfType || len(t.Variants) > 3 || len(t.Variants) == 3 && t.Variants[2].Kind != NoneType {
 		return false
@@ -173,7 +173,7 @@ func (c *converter) unknownKeys(m *Map, t *Type, skip string, at *message.Path) 
 	}
 }
 
-// keyHint finds what an unknown key may have meant.
+// keyHint suggests the field that an unknown key may have meant.
 func (t *Type) keyHint(key string, names []string) string {
 	for i := range t.Fields {
 		if f := &t.Fields[i]; slices.Contains(f.Alias, key) {

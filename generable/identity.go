@@ -15,8 +15,8 @@ import (
 // maxID is the length beyond which an identity is replaced by its digest.
 const maxID = 512
 
-// ID returns the identity of t: equal for types that are the same. For nominal types it is
-// their name and a digest of their content.
+// ID returns the identity of t, which is equal for types that are the same. For nominal types it consists of their
+// name and a digest of their content.
 func (t *Type) ID() string {
 	if p := t.id.Load(); p != nil {
 		return *p
@@ -36,7 +36,7 @@ func (t *Type) ID() string {
 		ids := text.Each(t.Variants, (*Type).ID)
 		id = strings.Join(ids, "|")
 	case RefType:
-		// A reference is known by its name alone: content would recurse.
+		// A reference is known only by its name: content would recurse.
 		id = "ref:" + t.Name
 	case RecordType, EnumType, UnionType:
 		sum := sha256.Sum256(t.appendContent(nil))
@@ -45,7 +45,7 @@ func (t *Type) ID() string {
 		id = t.String()
 	}
 	if len(id) > maxID {
-		// Else the identities of types nested one in another would grow with each level.
+		// Otherwise the identities of nested types would grow with each level.
 		sum := sha256.Sum256([]byte(id))
 		id = "#" + hex.EncodeToString(sum[:])
 	}
@@ -53,7 +53,7 @@ func (t *Type) ID() string {
 	return id
 }
 
-// appendContent writes all that makes two nominal types differ, unambiguously.
+// appendContent appends everything that distinguishes two nominal types, unambiguously.
 func (t *Type) appendContent(b []byte) []byte {
 	b = append(b, byte(t.Kind))
 	for _, s := range []string{t.Name, t.Doc, t.Description, t.Tag} {
@@ -139,8 +139,8 @@ func Same(a, b *Type) bool {
 	return a == b || (a.Kind == b.Kind && a.ID() == b.ID())
 }
 
-// artefacts are the texts that a type has yielded, made when first asked for. They are kept
-// only once every reference inside the type is bound.
+// artefacts are the texts derived from a type, made on first use. They are kept only once every reference inside the
+// type is bound.
 type artefacts struct {
 	description, fragment, schemaText atomic.Pointer[string]
 	schema                            atomic.Pointer[Value]
@@ -148,8 +148,7 @@ type artefacts struct {
 	values                            atomic.Pointer[map[string]bool]
 }
 
-// kept returns what slot holds, or makes it. Two branches may make it at the same time; both
-// make the same.
+// kept returns the content of slot, or builds it. Two branches may build it at the same time; both build the same.
 func kept[T any](t *Type, slot *atomic.Pointer[T], build func() T) T {
 	if p := slot.Load(); p != nil {
 		return *p
@@ -161,8 +160,8 @@ func kept[T any](t *Type, slot *atomic.Pointer[T], build func() T) T {
 	return made
 }
 
-// partNames is the table of the names of a nominal type's parts: the fields of a schema, the values
-// of an enum, the variants of a union. It is made once per type.
+// partNames returns the table of the names of a nominal type's parts: the fields of a schema, the values of an enum,
+// the variants of a union. It is made once per type.
 func (t *Type) partNames() *naming.Table {
 	return kept(t, &t.made.names, func() *naming.Table { return tableOf(t) })
 }
@@ -194,7 +193,7 @@ func tableOf(t *Type) *naming.Table {
 	return n
 }
 
-// fewValues is how many values of an enum are compared with one by one.
+// fewValues is up to how many values of an enum are compared one by one.
 const fewValues = 16
 
 // hasValue reports whether a text is one of the values of an enum.
@@ -205,7 +204,7 @@ func (t *Type) hasValue(s string) bool {
 	return slices.Contains(t.Values, s)
 }
 
-// valueSet holds the values of an enum that has many.
+// valueSet returns the values of a large enum as a set.
 func (t *Type) valueSet() map[string]bool {
 	return kept(t, &t.made.values, func() map[string]bool {
 		set := make(map[string]bool, len(t.Values))

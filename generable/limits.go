@@ -20,10 +20,10 @@ type bound struct {
 	Words   string
 	Of      func(*Limits) **float64
 	Lower   bool
-	Strict  bool // it does not belong to the range itself
+	Strict  bool // the bound is exclusive
 }
 
-// bounds are in the order of schemas and texts.
+// bounds lists the bounds in the order of schemas and texts.
 var bounds = [...]bound{
 	{"minimum", "at least", func(l *Limits) **float64 { return &l.Ge }, true, false},
 	{"maximum", "at most", func(l *Limits) **float64 { return &l.Le }, false, false},
@@ -44,8 +44,8 @@ func (b *bound) brokenBy(l *Limits, v Value) bool {
 	return ok && (c < 0 || b.Strict && c == 0)
 }
 
-// CheckLimits reports how v, which has the field's type, breaks the field's limits;
-// nothing when it keeps them. None is never limited. Paths begin at the field: ".score".
+// CheckLimits reports how v, which has the field's type, breaks the field's limits, or nothing when it keeps them.
+// None is never limited. Paths begin at the field: ".score".
 func CheckLimits(f *Field, v Value) FieldErrors {
 	if f.Limits == nil {
 		return nil
@@ -54,8 +54,8 @@ func CheckLimits(f *Field, v Value) FieldErrors {
 	return f.Limits.check(v, &p, nil)
 }
 
-// check appends to errs what is wrong with v. A limit that does not concern the kind of v
-// is silent: on int | str, ge speaks of the int.
+// check appends to errs what is wrong with v. A limit that does not apply to the kind of v is ignored: on int | str,
+// ge concerns only the int.
 func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors {
 	broken := func(want, got string) {
 		errs = append(errs, newFieldError(at.String(), want, got, ""))
@@ -110,7 +110,7 @@ func (l *Limits) check(v Value, at *message.Path, errs FieldErrors) FieldErrors 
 	return errs
 }
 
-// ask calls the host's Holds. A check that panics does not hold, and the hint says so.
+// ask calls the host's Holds. A check that panics does not hold, and the hint reports the panic.
 func (c *Check) ask(v Value) (holds bool, hint string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -120,8 +120,7 @@ func (c *Check) ask(v Value) (holds bool, hint string) {
 	return c.Holds(v), ""
 }
 
-// regexp is the compiled pattern. Schemas compile it when they are declared; limits from
-// elsewhere pay each time.
+// regexp returns the compiled pattern. Schemas compile it when they are declared; other limits compile it each time.
 func (l *Limits) regexp() (*regexp.Regexp, error) {
 	if l.compiled != nil {
 		return l.compiled, nil
@@ -129,8 +128,7 @@ func (l *Limits) regexp() (*regexp.Regexp, error) {
 	return regexp.Compile(l.Pattern)
 }
 
-// validated returns a copy of the limits with what is wrong for type t left out, and
-// reports what that is.
+// validated returns a copy of the limits without those that are wrong for type t, and reports those.
 func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 	var errs FieldErrors
 	bad := func(want, got, hint string) {
@@ -220,8 +218,8 @@ func (l *Limits) validated(t *Type, at *message.Path) (*Limits, FieldErrors) {
 
 func (l *Limits) bounded() bool { return l.Ge != nil || l.Le != nil || l.Gt != nil || l.Lt != nil }
 
-// With returns the limits together with others: the tighter of two bounds, and what the others say where there can
-// be one only.
+// With combines the limits with others: it takes the tighter of two bounds, and prefers the others for limits that
+// can occur only once.
 func (l Limits) With(other Limits) Limits {
 	for i := range bounds {
 		b := &bounds[i]
@@ -238,7 +236,7 @@ func (l Limits) With(other Limits) Limits {
 	return l
 }
 
-// lowest is the bound that decides how small a number may be.
+// lowest returns the bound that decides how small a number may be.
 func (l *Limits) lowest() *float64 {
 	if l.Ge == nil || l.Gt != nil && *l.Gt >= *l.Ge {
 		return l.Gt
@@ -246,7 +244,7 @@ func (l *Limits) lowest() *float64 {
 	return l.Ge
 }
 
-// highest is the bound that decides how large a number may be.
+// highest returns the bound that decides how large a number may be.
 func (l *Limits) highest() *float64 {
 	if l.Le == nil || l.Lt != nil && *l.Lt <= *l.Le {
 		return l.Lt
@@ -254,10 +252,10 @@ func (l *Limits) highest() *float64 {
 	return l.Le
 }
 
-// FormatNames lists the formats that [Limits] know, sorted.
+// FormatNames lists the formats that [Limits] support, sorted.
 func FormatNames() []string { return format.Names() }
 
-// accepts reports whether t is, or as an inline union contains, a type of one of the kinds.
+// accepts reports whether t is a type of one of the kinds, or an inline union that contains one.
 func accepts(t *Type, kinds []TypeKind) bool {
 	switch t = t.Deref(); t.Kind {
 	case ErrorType:
@@ -281,12 +279,10 @@ func sizeOf(v Value) (n int, unit string) {
 	return 0, ""
 }
 
-// Limited returns the type of those values of t that keep the limits. Limits of a schema's
-// field are written with the field; Limited serves where there is none: for the items of a
-// list, a member of an inline union, the root.
+// Limited returns the type of those values of t that keep the limits. A schema's field carries its own limits;
+// Limited is for places without a field: the items of a list, a member of an inline union, the root.
 //
-// What is wrong with the limits is left out and reported; when nothing is left of them,
-// the result is t itself.
+// Invalid limits are left out and reported; if none remain, the result is t itself.
 func Limited(t *Type, l Limits) (*Type, FieldErrors) {
 	limits, errs := l.validated(t, nil)
 	if limits == nil {
@@ -295,9 +291,8 @@ func Limited(t *Type, l Limits) (*Type, FieldErrors) {
 	return &Type{Kind: LimitType, Elem: t, Limits: limits, depth: t.depth}, errs
 }
 
-// TupleType returns the type of lists whose first items have the given types, each its own.
-// Items behind those have one of these types, or rest where it is not nil. How many there are
-// is a matter of [Limits].
+// TupleType returns the type of lists whose first items each have their own type from items. Further items have one
+// of these types, or rest if it is not nil. [Limits] set how many items there are.
 func TupleType(items []*Type, rest *Type) *Type {
 	all := slices.Clone(items)
 	if rest != nil {
@@ -308,14 +303,13 @@ func TupleType(items []*Type, rest *Type) *Type {
 	return t
 }
 
-// absent is the value of a field that was not given and has no default. It is None to all who
-// look, and left out of JSON.
+// absent is the value of a field that was not given and has no default. It reads as None and is left out of JSON.
 var absent = Value{n: 1}
 
 func isAbsent(v Value) bool { return v.kind == Null && v.n != 0 }
 
-// OmittedField makes a field one that may be left out although its type does not accept None:
-// read from an object without it, the field is None, and JSON leaves it out again.
+// OmittedField makes f a field that may be left out although its type does not accept None: read from an object
+// without it, the field is None, and JSON leaves it out again.
 func OmittedField(f Field) Field {
 	if f.Type.Deref().Kind != AnyType {
 		f.Type = OneOf(f.Type, NoneT)
@@ -327,7 +321,7 @@ func OmittedField(f Field) Field {
 // nullMeansAbsent reports whether None for a field means an absent value.
 func (f *Field) nullMeansAbsent() bool { return f.Omit && f.Type.Deref().Kind != AnyType }
 
-// shown is the type of the field for those who write its values.
+// shown returns the type of the field for writers of its values.
 func (f *Field) shown() *Type {
 	t := f.Type.resolved()
 	if !f.Omit || t.Kind != OneOfType {
@@ -336,7 +330,7 @@ func (f *Field) shown() *Type {
 	return OneOf(slices.DeleteFunc(slices.Clone(t.Variants), func(v *Type) bool { return v.Kind == NoneType })...)
 }
 
-// allows reports whether v is one of the only values there are.
+// allows reports whether v is one of the values in Only.
 func (l *Limits) allows(v Value) bool {
 	return slices.ContainsFunc(l.Only.Items(), func(o Value) bool { return Equal(v, o) })
 }
@@ -345,7 +339,7 @@ func (l *Limits) onlyTexts() []string {
 	return text.Each(l.Only.Items(), func(v Value) string { return message.Shorten(JSON(v, nil)) })
 }
 
-// twice finds two items that are equal.
+// twice returns the indexes of two items that are equal.
 func twice(items []Value) (first, second int) {
 	seen := make(map[string]int, len(items))
 	var b []byte
@@ -362,7 +356,7 @@ func twice(items []Value) (first, second int) {
 	return 0, 0
 }
 
-// unlimited takes the limits off a type that a field will carry itself.
+// unlimited removes the limits from a type that a field will carry itself.
 func unlimited(t *Type) (*Type, *Limits) {
 	switch {
 	case t.Kind == LimitType:

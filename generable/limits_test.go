@@ -104,7 +104,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A check of the host that panics holds for nothing; the error tells of the panic.
+// A check of the host that panics does not hold; the error reports the panic.
 func TestChecksThatPanic(t *testing.T) {
 	limits := generable.Limits{Check: &generable.Check{Says: "a good number", Holds: func(generable.Value) bool { panic("boom") }}}
 	const want = "want a good number, got 1; the check panicked: boom"
@@ -124,7 +124,7 @@ func TestChecksThatPanic(t *testing.T) {
 	}
 }
 
-// checkFormat tells why a text has not the format of that name.
+// checkFormat reports why a text does not have the named format.
 func checkFormat(name, text string) generable.FieldErrors {
 	return generable.CheckLimits(&generable.Field{Limits: &generable.Limits{Format: name}}, generable.StrOf(text))
 }
@@ -147,7 +147,7 @@ func TestFormatsAreLinear(t *testing.T) {
 	generable.CheckLimits(&generable.Field{Limits: &generable.Limits{Pattern: "^(a+)+$"}}, generable.StrOf(strings.Repeat("a", 1<<16)+"!"))
 }
 
-// TestLimitsWithoutRoom wants bounds refused that leave no number.
+// TestLimitsWithoutRoom requires that bounds without a number between them are refused.
 func TestLimitsWithoutRoom(t *testing.T) {
 	for _, l := range []generable.Limits{
 		{Gt: gentest.Ptr(1.0), Lt: gentest.Ptr(1.0)}, {Gt: gentest.Ptr(1.0), Le: gentest.Ptr(1.0)}, {Ge: gentest.Ptr(1.0), Lt: gentest.Ptr(1.0)}, {Ge: gentest.Ptr(2.0), Lt: gentest.Ptr(1.0)},
@@ -163,7 +163,7 @@ func TestLimitsWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestLimitsAreToldOnce wants one error for one broken limit.
+// TestLimitsAreToldOnce requires one error for one broken limit.
 func TestLimitsAreToldOnce(t *testing.T) {
 	five := 5.0
 	f := &generable.Field{Name: "n", Type: generable.IntT, Limits: &generable.Limits{MultipleOf: &five}}

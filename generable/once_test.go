@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// A key that is misspelt is one mistake, not also a field that is missing.
+// A misspelt key is one mistake, not also a missing field.
 func TestFieldErrorsOnce(t *testing.T) {
 	inner, _ := generable.NewSchema("Inner", "", []generable.Field{{Name: "city", Type: generable.StrT}, {Name: "days", Type: generable.IntT}})
 	outer, _ := generable.NewSchema("Outer", "", []generable.Field{{Name: "query", Type: generable.StrT}, {Name: "at", Type: generable.ListOfType(inner)}})

@@ -8,23 +8,22 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Partial is an instance of a schema that arrives field by field. It is immutable: adding a
-// field yields a new version, and all versions share what they have in common. Several
-// branches may hold and extend versions at the same time.
+// Partial is an instance of a schema that arrives field by field. It is immutable: adding a field creates a new
+// version, and all versions share what they have in common. Several branches may hold and extend versions at the same
+// time.
 //
-// Fields hold what arrived, unchecked, so that a half-written answer can be shown; only
-// [Partial.ToComplete] asks that all fits.
+// Fields hold what has arrived, unchecked, so that a half-written answer can be shown; only [Partial.ToComplete]
+// requires that everything fits.
 //
-// Of a union, nothing is known until its tag arrives; from then on the Partial is one of the
-// variant.
+// Nothing is known about a union until its tag arrives; from then on the Partial is an instance of the variant.
 type Partial struct {
 	typ *Type
 	log *partialLog
 	n   int // how much of the log belongs to this version
 }
 
-// partialLog is the history that versions share. An entry never changes once it is written,
-// and only the version that moves used forward by one may write it.
+// partialLog is the history that versions share. An entry never changes once it is written, and only the version that
+// advances used by one may write it.
 type partialLog struct {
 	entries []partialEntry
 	used    atomic.Int64
@@ -35,8 +34,7 @@ type partialEntry struct {
 	v     Value
 }
 
-// NewPartial returns an instance of schema or union t of which no field has arrived. It
-// fails for other types.
+// NewPartial returns an instance of schema or union t without any fields yet. It fails for other types.
 func NewPartial(t *Type) (Partial, error) {
 	t = t.Deref()
 	if t.Kind != RecordType && t.Kind != UnionType {
@@ -45,11 +43,11 @@ func NewPartial(t *Type) (Partial, error) {
 	return Partial{typ: t}, nil
 }
 
-// Type is the schema, or the union as long as its variant is unknown.
+// Type returns the schema, or the union as long as the variant is unknown.
 func (p Partial) Type() *Type { return p.typ }
 
-// WithField returns a version in which the field has arrived with value v. It fails for a
-// name that the schema does not have.
+// WithField returns a version in which the field has arrived with value v. It fails for a name that is not a field of
+// the schema.
 func (p Partial) WithField(name string, v Value) (Partial, error) {
 	if p.typ == nil {
 		return p, newFieldError(message.KeyPath(name), "a partial value of a schema", "the empty one", "start from NewPartial")
@@ -87,8 +85,8 @@ func (p Partial) with(field int, v Value) Partial {
 		p.log.entries[p.n] = e
 		return Partial{p.typ, p.log, p.n + 1}
 	}
-	// The log is full, or another version went on from here: copy what still counts. As the
-	// copy is at most half full, growing a field token by token costs one copy per length.
+	// The log is full, or another version continued from here: copy the entries that still count. The copy is at most
+	// half full, so growing a field token by token costs one copy per doubling.
 	live := p.live()
 	log := &partialLog{entries: make([]partialEntry, 2*(len(live)+2))}
 	n := copy(log.entries, live)
@@ -97,8 +95,7 @@ func (p Partial) with(field int, v Value) Partial {
 	return Partial{p.typ, log, n + 1}
 }
 
-// live lists the entries that count, in the order in which their fields first arrived, each
-// with its latest value.
+// live lists the entries that count, in the order in which their fields first arrived, each with its latest value.
 func (p Partial) live() []partialEntry {
 	var out []partialEntry
 	place := make(map[int]int) // field to index in out
@@ -131,7 +128,7 @@ func (p Partial) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Has reports whether the field has arrived, be it as None.
+// Has reports whether the field has arrived, even as None.
 func (p Partial) Has(name string) bool {
 	_, ok := p.Get(name)
 	return ok
@@ -142,8 +139,8 @@ func (p Partial) ArrivedFieldNames() []string {
 	return text.Each(p.live(), func(e partialEntry) string { return p.typ.Fields[e.field].Name })
 }
 
-// ToComplete makes an instance of the fields that have arrived, by the rules of
-// [Type.Construct], or reports what is missing or wrong.
+// ToComplete makes an instance from the fields that have arrived, by the rules of [Type.Construct], or reports what
+// is missing or wrong.
 func (p Partial) ToComplete() (*Record, FieldErrors) {
 	if p.typ == nil {
 		return nil, FieldErrors{newFieldError("", "a partial value of a schema", "the empty one", "start from NewPartial")}
@@ -161,28 +158,28 @@ func (p Partial) ToComplete() (*Record, FieldErrors) {
 	return p.typ.Construct(m)
 }
 
-// StreamPolicy sets how a value shows itself while it arrives: a field, each instance of a schema or union, each item
-// of a list or dict. Policies combine.
+// StreamPolicy sets how a value appears while it arrives: a field, each instance of a schema or union, each item of a
+// list or dict. Policies combine.
 type StreamPolicy uint8
 
 const (
 	// StreamAtomic shows the value when it is complete, not while it grows.
 	StreamAtomic StreamPolicy = 1 << iota
-	// StreamFirst holds back the instance that the field belongs to until the field is there; for a schema, an instance
-	// until all fields that it must have are there.
+	// StreamFirst holds back the instance that the field belongs to until the field has arrived; on a schema, it
+	// holds back an instance until all its required fields have arrived.
 	StreamFirst
-	// StreamState shows the value as {"value": …, "state": "pending"|"incomplete"|"complete"}
-	// in snapshots, as long as what it belongs to is incomplete; a field from the beginning.
+	// StreamState shows the value as {"value": …, "state": "pending"|"incomplete"|"complete"} in snapshots as long as
+	// the enclosing value is incomplete; a field from the beginning.
 	StreamState
 )
 
-// streamWords are the words for the policies, in the order of their bits: ours, then those of BAML.
+// streamWords are the words for the policies, in the order of their bits: this package's words, then those of BAML.
 var streamWords = []string{"atomic", "first", "state", "done", "not_null", "with_state"}
 
-// StreamWords lists the words that [StreamPolicyOf] knows.
+// StreamWords lists the words that [StreamPolicyOf] accepts.
 func StreamWords() []string { return slices.Clone(streamWords) }
 
-// StreamPolicyOf returns the policy of a word: atomic or done, first or not_null, state or with_state.
+// StreamPolicyOf returns the policy for a word: atomic or done, first or not_null, state or with_state.
 func StreamPolicyOf(word string) (StreamPolicy, bool) {
 	i := slices.Index(streamWords, word)
 	if i < 0 {
@@ -191,8 +188,8 @@ func StreamPolicyOf(word string) (StreamPolicy, bool) {
 	return 1 << (i % 3), true
 }
 
-// Streamed returns schema or union t, whose instances show themselves as p says. StreamFirst is for schemas with a field
-// that has to be there.
+// Streamed returns schema or union t with policy p for its instances. StreamFirst requires a schema with a required
+// field.
 func Streamed(t *Type, p StreamPolicy) (*Type, *FieldError) {
 	d := t.resolved()
 	first := p&StreamFirst != 0 && !slices.ContainsFunc(d.Fields, func(f Field) bool { return f.Required() })
@@ -207,7 +204,8 @@ func Streamed(t *Type, p StreamPolicy) (*Type, *FieldError) {
 	return d.streamed(p), nil
 }
 
-// StreamedItems returns list or dict t, or that or None, whose items show themselves as p says, which is not StreamFirst.
+// StreamedItems returns t, a list or dict or such a type | None, with policy p for its items. StreamFirst is not
+// allowed.
 func StreamedItems(t *Type, p StreamPolicy) (*Type, *FieldError) {
 	d := t.resolved()
 	switch inner := d.nonNone(); {

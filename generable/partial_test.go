@@ -123,7 +123,7 @@ func TestPartialZeroValue(t *testing.T) {
 	}
 }
 
-// Two versions that go on from the same one do not see each other's fields.
+// Two versions that continue the same one do not see each other's fields.
 func TestPartialVersionsAreIndependent(t *testing.T) {
 	s := newSamples(t)
 	base := partialOf(t, s.Measurement, "label", "a")

@@ -9,9 +9,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// PromptFragment instructs a model how to write an answer of this type: an instruction, a
-// template of the JSON, and after it the types that the template names, each once. It says
-// all that the decoder will ask for, so that a model without constrained decoding can do it.
+// PromptFragment returns instructions for a model to write an answer of this type: an instruction, a template of the
+// JSON, and then the types that the template names, each once. It states everything that the decoder requires, so
+// that a model without constrained decoding can comply.
 func (t *Type) PromptFragment() string {
 	t = t.Deref()
 	return kept(t, &t.made.fragment, func() string {
@@ -22,15 +22,14 @@ func (t *Type) PromptFragment() string {
 	})
 }
 
-// fragmentWriter writes one fragment. Types that a template names wait in the queue for a
-// section of their own.
+// fragmentWriter writes one fragment. Types that a template names wait in the queue for their own section.
 type fragmentWriter struct {
 	b       strings.Builder
 	names   *namer
 	seen    map[*Type]bool
 	queue   []*Type
-	top     *Type // what the answer is, written without a name
-	recurse bool  // top has been named all the same, by a part of itself
+	top     *Type // the type of the answer, written without a name
+	recurse bool  // a part of top refers to it by name
 }
 
 //go:noinline
@@ -83,7 +82,7 @@ func (w *fragmentWriter) root(t *Type) {
 	}
 }
 
-// rootOneOf writes T | None as T with a way out, and other inline unions as a choice.
+// rootOneOf writes T | None as T with an alternative, and other inline unions as a choice.
 func (w *fragmentWriter) rootOneOf(t *Type) {
 	if inner := t.nonNone(); inner != nil {
 		w.root(inner)
@@ -97,7 +96,7 @@ func (w *fragmentWriter) rootOneOf(t *Type) {
 	}
 }
 
-// sections writes the types that were named on the way, and those that they name.
+// sections writes the types that have been named, and those that they name in turn.
 func (w *fragmentWriter) sections() {
 	for len(w.queue) > 0 {
 		// Unions come last: the headings of their variants look like those of types.
@@ -140,11 +139,11 @@ func (w *fragmentWriter) variants(t *Type) {
 	}
 }
 
-// template writes a schema as pseudo JSON, with the discriminator first when the schema is a
-// variant, and below it what the template cannot say of its fields.
+// template writes a schema as pseudo JSON, with the discriminator first when the schema is a variant, followed by
+// notes on its fields that the template cannot express.
 func (w *fragmentWriter) template(t *Type, tag string) {
 	if tag == "" {
-		w.seen[t] = true // as a variant it looks different, and may come again without the tag
+		w.seen[t] = true // as a variant it looks different, and may appear again without the tag
 	}
 	var lines []string
 	if tag != "" {
@@ -197,7 +196,7 @@ func (w *fragmentWriter) typeName(t *Type) string {
 	return t.String()
 }
 
-// mention names a type, which gets its own section unless it has one.
+// mention returns the name of a type and queues it for its own section unless it has one.
 func (w *fragmentWriter) mention(t *Type) string {
 	if !w.seen[t] {
 		w.seen[t] = true
@@ -206,7 +205,7 @@ func (w *fragmentWriter) mention(t *Type) string {
 	return w.names.name(t)
 }
 
-// note says in words what an answer must know of a field beyond type and guide.
+// note says in words what an answer must respect about a field beyond its type and guide.
 func (f *Field) note() string {
 	var parts []string
 	if f.Limits != nil {
@@ -226,7 +225,7 @@ func (f *Field) note() string {
 	return strings.Join(parts, ", ")
 }
 
-// words says each limit of a value of type t.
+// words returns each limit of a value of type t in words.
 func (l *Limits) words(t *Type) []string {
 	var parts []string
 	for i := range bounds {
@@ -262,7 +261,7 @@ func (l *Limits) words(t *Type) []string {
 	return parts
 }
 
-// lengthUnit is what min_len and max_len count for a type; an inline union may count several.
+// lengthUnit returns what min_len and max_len count for a type; an inline union may count several things.
 func lengthUnit(t *Type) string {
 	switch {
 	case accepts(t, []TypeKind{StrType}):
@@ -273,9 +272,9 @@ func lengthUnit(t *Type) string {
 	return "entry"
 }
 
-// LLMDescription describes the type to a model in Markdown: its name, its doc, a bullet per
-// field with type and guide; for a union its variants. Types of fields appear by name. A
-// Description given with the declaration replaces all of it, verbatim.
+// LLMDescription describes the type to a model in Markdown: its name, its doc, and a bullet per field with type and
+// guide, or the variants of a union. Types of fields appear by name. A Description given with the declaration
+// replaces all of it, verbatim.
 func (t *Type) LLMDescription() string {
 	t = t.Deref()
 	if t.Description != "" {
@@ -317,7 +316,7 @@ func describe(t *Type) string {
 	return strings.TrimRight(b.String(), " \t\r\n")
 }
 
-// nonNone is T when t is T | None, else nil.
+// nonNone returns T when t is T | None, else nil.
 func (t *Type) nonNone() *Type {
 	if t.Kind == OneOfType && len(t.Variants) == 2 && t.Variants[1].Kind == NoneType {
 		return t.Variants[0].Deref()
@@ -333,12 +332,11 @@ func describeFields(b *strings.Builder, t *Type, indent, mark string) {
 	}
 }
 
-// Knowledge is one entry that a skill can look up, as its description lists it.
+// Knowledge is one entry that a skill can look up, as listed in its description.
 type Knowledge struct{ Key, Description string }
 
-// SkillDescription describes to a model in Markdown what a skill takes, returns, does
-// and knows. Input and output show the fields of schemas and the variants of unions; a
-// list or dict shows those of its items.
+// SkillDescription describes to a model in Markdown what a skill takes, returns, does and knows. Input and output
+// show the fields of schemas and the variants of unions; a list or dict shows those of its items.
 func SkillDescription(name, doc string, in, out *Type, knowledge []Knowledge) string {
 	var b strings.Builder
 	b.WriteString("## Skill: " + name + "\n\n")
@@ -374,8 +372,8 @@ func describePort(b *strings.Builder, label string, t *Type) {
 	}
 }
 
-// nominalParts lists the nominal types at the surface of t: t itself, or those that a list,
-// dict or inline union is made of.
+// nominalParts lists the nominal types at the surface of t: t itself, or those that a list, dict or inline union
+// consists of.
 func nominalParts(t *Type) []*Type {
 	var out []*Type
 	Walk(t, func(p *Type) bool {

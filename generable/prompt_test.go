@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// artefactText is all that a type tells a model, in one text.
+// artefactText returns everything that a type tells a model, in one text.
 func artefactText(typ *generable.Type) string {
 	var b strings.Builder
 	part := func(title, text string) {
@@ -89,7 +89,7 @@ func TestSkillDescription(t *testing.T) {
 	gentest.Golden(t, "artefacts/skills.txt", b.String())
 }
 
-// Artefacts are made once; with an unbound reference inside, they must not stick.
+// Artefacts are made once; with an unbound reference inside, they must not be cached.
 func TestArtefactsWaitForReferences(t *testing.T) {
 	ref := generable.RefTo("Leaf")
 	typ := gentest.Must(t)(generable.NewSchema("Node", "", []generable.Field{{Name: "leaf", Type: ref}}))
@@ -122,7 +122,7 @@ func TestArtefactsConcurrently(t *testing.T) {
 	}
 }
 
-// A ladder of schemas, each using the next one twice, must not double with every rung.
+// A chain of schemas, each using the next one twice, must not double with every link.
 func TestSchemaStaysSmall(t *testing.T) {
 	typ := generable.StrT
 	for i := range 60 {
@@ -138,7 +138,7 @@ func TestSchemaStaysSmall(t *testing.T) {
 	}
 }
 
-// Types of the same name from different modules keep apart in one schema.
+// Types with the same name from different modules stay separate in one schema.
 func TestSchemaNamesStayApart(t *testing.T) {
 	m := gentest.Must(t)
 	node := func(extra string) *generable.Type {

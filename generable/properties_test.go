@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// checkValueOfType holds what must be true for every value of every type.
+// checkValueOfType checks what must be true for every value of every type.
 func checkValueOfType(g *gentest.Generator) error {
 	typ := g.Typ(4)
 	v := g.Value(typ, 5)
@@ -33,7 +33,7 @@ func checkValueOfType(g *gentest.Generator) error {
 	return nil
 }
 
-// checkAnyInput holds what must be true when a type is given something else.
+// checkAnyInput checks what must be true when a type receives something else.
 func checkAnyInput(g *gentest.Generator) error {
 	typ := g.Typ(4)
 	v := g.Mutate(generable.Plain(g.Value(typ, 4), typ))
@@ -95,7 +95,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// The schema that a type gives to others and the type itself must judge data alike.
+// The schema of a type for other programs and the type itself must judge data alike.
 func TestSchemaAgreesWithConvert(t *testing.T) {
 	judged := map[bool]int{}
 	for seed := range int64(gentest.Rounds()) {

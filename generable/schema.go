@@ -6,13 +6,12 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// JSONSchema is the JSON Schema (draft 2020-12) of the type as text, indented by two spaces,
-// keys in declared order, the same bytes each time.
+// JSONSchema returns the JSON Schema (draft 2020-12) of the type as text, indented by two spaces, with keys in
+// declared order. It returns the same bytes each time.
 //
-// Objects are closed; required are the fields without a default whose type does not take
-// None. A union is oneOf, its discriminator a constant that comes first; T | None is anyOf
-// with null; a dict has its values' schema as additionalProperties. Types are written where
-// they are used, recursive ones once under $defs.
+// Objects are closed. Fields without a default whose type does not accept None are required. A union is oneOf, and
+// its discriminator is a constant that comes first; T | None is anyOf with null; a dict has the schema of its values
+// as additionalProperties. Types are written where they are used, recursive ones once under $defs.
 func (t *Type) JSONSchema() string {
 	t = t.resolved()
 	return kept(t, &t.made.schemaText, func() string {
@@ -20,7 +19,7 @@ func (t *Type) JSONSchema() string {
 	})
 }
 
-// SchemaValue is the JSON Schema of the type as a map; see [Type.JSONSchema].
+// SchemaValue returns the JSON Schema of the type as a map; see [Type.JSONSchema].
 func (t *Type) SchemaValue() Value {
 	t = t.resolved()
 	return kept(t, &t.made.schema, func() Value {
@@ -35,7 +34,7 @@ func (t *Type) SchemaValue() Value {
 	})
 }
 
-// schemaNode is one type as it is written: as a variant, a schema carries its union's tag.
+// schemaNode is one type as it is written: a schema that is a variant carries its union's tag.
 type schemaNode struct {
 	t   *Type
 	tag string
@@ -57,7 +56,7 @@ func (w *schemaWriter) write(t *Type, tag string) *Map {
 	}
 	name := w.defName(n)
 	if _, done := w.defs.Get(name); !done {
-		w.defs.Set(name, Value{}) // holds the place while the body refers to itself
+		w.defs.Set(name, Value{}) // reserves the place while the body refers to itself
 		m := w.body(n)
 		describeSchema(m, n.t.Doc)
 		w.defs.Set(name, m.Value())
@@ -116,7 +115,7 @@ func (w *schemaWriter) body(n schemaNode) *Map {
 	return NewMap(0) // any value
 }
 
-// items writes what a list holds: the same all through, or as a tuple item by item.
+// items writes the item types of a list: one for all items, or one for each item of a tuple.
 func (w *schemaWriter) items(m *Map, t *Type) {
 	if len(t.Variants) > 0 {
 		first := make([]Value, len(t.Variants))
@@ -191,8 +190,7 @@ func (w *schemaWriter) property(f *Field) *Map {
 	return m
 }
 
-// limitSchema writes limits into the schema of a type, or into those members of an inline
-// union that they concern.
+// limitSchema writes limits into the schema of a type, or into the members of an inline union that they apply to.
 func limitSchema(m *Map, t *Type, l *Limits) {
 	if l == nil {
 		return
@@ -247,7 +245,7 @@ func limitSchema(m *Map, t *Type, l *Limits) {
 	}
 }
 
-// boundValue writes a whole bound as an integer.
+// boundValue returns a bound as a value, and a whole bound as an integer.
 func boundValue(f float64) Value {
 	v, _ := FloatOf(f)
 	if i, ok := exactInt(v); ok {
@@ -278,13 +276,12 @@ func texts(list []string) Value {
 	return NewList(out).Value()
 }
 
-// maxInlined is how many schemas may be written in place before types that are used more than
-// once move to $defs. Without it a ladder of schemas that each use the next one twice would
-// double with every rung.
+// maxInlined is how many schemas are written in place before types that are used more than once move to $defs.
+// Without it, a chain of schemas that each use the next one twice would double in size with every link.
 const maxInlined = 2000
 
-// survey decides which types are written once under $defs: those that contain themselves,
-// and, where writing all in place would get out of hand, all that are used more than once.
+// survey decides which types are written once under $defs: those that contain themselves and, where writing all types
+// in place would exceed maxInlined, all that are used more than once.
 func (w *schemaWriter) survey(root *Type) {
 	s := schemaSurvey{open: make(map[schemaNode]bool), uses: make(map[schemaNode]int), loops: w.referred}
 	s.visit(schemaNode{t: root.resolved()})
@@ -299,12 +296,12 @@ func (w *schemaWriter) survey(root *Type) {
 }
 
 type schemaSurvey struct {
-	open  map[schemaNode]bool // of those that were met: on the way down, where meeting one again closes a loop
+	open  map[schemaNode]bool // visited nodes; true while on the way down, where visiting one again closes a loop
 	uses  map[schemaNode]int
 	loops map[schemaNode]bool
 }
 
-// parts lists what a node is written with.
+// parts lists the nodes that n is written with.
 func (n schemaNode) parts() []schemaNode {
 	var out []schemaNode
 	t := n.t
@@ -341,12 +338,12 @@ func (s *schemaSurvey) visit(n schemaNode) {
 	s.open[n] = false
 }
 
-// size counts the schemas written in place for a node, up to a little over maxInlined.
+// size counts the schemas written in place for a node, stopping a little beyond maxInlined.
 func (s *schemaSurvey) size(n schemaNode, known map[schemaNode]int) int {
 	if total, ok := known[n]; ok {
 		return total
 	}
-	known[n] = 1 // a reference, should the node meet itself
+	known[n] = 1 // a reference, if the node contains itself
 	total := 1
 	for _, p := range n.parts() {
 		if total > maxInlined {

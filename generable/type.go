@@ -1,9 +1,9 @@
-// Package generable holds types as values, and the values they describe.
+// Package generable provides types as values, and the values that they describe.
 //
-// A [Type] says what a value may be: a str, a list[int], a schema with fields, a union of schemas. It
-// is built once by a constructor ([NewSchema], [NewUnion], [NewEnum], [ListOfType], [OneOf], …), named
-// by its declaration, and never changed afterwards. A [Value] is one immutable datum: a scalar, a
-// [List], a [Map] or a [Record], which is an instance of a schema.
+// A [Type] says what a value may be: a str, a list[int], a schema with fields, a union of schemas. A constructor
+// builds it once ([NewSchema], [NewUnion], [NewEnum], [ListOfType], [OneOf], …); it is named by its declaration and
+// never changes afterwards. A [Value] is one immutable datum: a scalar, a [List], a [Map] or a [Record], which is an
+// instance of a schema.
 //
 //	ticket, errs := generable.NewSchema("Ticket", "A support request", []generable.Field{
 //		{Name: "title", Type: generable.StrT, Guide: "one line"},
@@ -12,19 +12,19 @@
 //
 // Most callers tell a model what they want, read its answer and use the value:
 //
-//   - [Type.PromptFragment], [Type.LLMDescription] and [Type.JSONSchema] are the type for a model;
-//   - package lenient reads the answer, whole or while it arrives;
-//   - [Value.AsStr], [Record.Get] and their like read the value, and [JSON] writes it.
+//   - [Type.PromptFragment], [Type.LLMDescription] and [Type.JSONSchema] describe the type to a model;
+//   - package lenient reads the answer, either whole or as it arrives;
+//   - [Value.AsStr], [Record.Get] and similar methods read the value, and [JSON] writes it.
 //
-// Values from elsewhere are held against a type by [Type.Convert], which loses nothing, and
-// [Type.Conforms], which changes nothing; [Assignable] compares two types. All of them report every
-// mistake at once, as [FieldErrors], each with its path.
+// [Type.Convert] converts a value from elsewhere to a type without losing anything. [Type.Conforms] checks a value
+// without changing it. [Assignable] compares two types. All of them report every mistake at once, as [FieldErrors],
+// each with its path.
 //
-// Package govalue makes types and values of Go's, package jsonschema makes types of JSON Schemas, and
-// package dialect writes schemas as providers accept them.
+// Package govalue converts Go types and values, package jsonschema converts JSON Schemas to types, and package
+// dialect writes schemas in the form that providers accept.
 //
-// A Value is a 24-byte tagged struct and no interface: decoding a typical answer then costs a third of
-// the allocations.
+// A Value is a 24-byte tagged struct rather than an interface: decoding a typical answer then needs a third of the
+// allocations.
 package generable
 
 import (
@@ -55,38 +55,37 @@ const (
 	UnionType  // a declared union, discriminated by its tag: nominal
 	OneOfType  // an inline union A | B, T | None: structural
 	RefType    // a reference by name to a nominal type declared later or recursively
-	LimitType  // another type whose values keep limits: the items of a list, one of 1, 2 and 3; structural
-	ErrorType  // stands for a type whose declaration failed; assignable both ways, so that one mistake yields one message
+	LimitType  // another type whose values are limited: the items of a list, one of 1, 2 and 3; structural
+	ErrorType  // replaces a type whose declaration failed; assignable both ways, so that one mistake yields one message
 )
 
-// DefaultTag is the discriminator of a union unless it names another.
+// DefaultTag is the discriminator of a union that does not name its own.
 const DefaultTag = "type"
 
-// Type is an immutable description of values. Build it with the constructors; compare with
-// [Same].
+// Type is an immutable description of values. Build it with the constructors; compare with [Same].
 //
-// Schemas, unions and enums are nominal: two are the same when name and content agree.
-// Lists, dicts and inline unions are structural.
+// Schemas, unions and enums are nominal: two are the same when their names and contents agree. Lists, dicts and
+// inline unions are structural.
 type Type struct {
 	Kind        TypeKind
-	Name        string       // of a nominal type, and of a reference
+	Name        string       // of a nominal type or a reference
 	Doc         string       // what the type means, for people and models
 	Description string       // replaces the generated description verbatim, when not empty
 	Fields      []Field      // of a schema, in declared order
-	Elem        *Type        // of a list's items or a dict's values; what a limited type limits
-	Variants    []*Type      // of a union, in declared order; of a list that is a tuple, its first items
+	Elem        *Type        // type of a list's items or a dict's values; the type that a limited type limits
+	Variants    []*Type      // of a union, in declared order; the first items of a list that is a tuple
 	Limits      *Limits      // of a limited type
 	Tag         string       // of a declared union: the discriminator's key
 	Values      []string     // of an enum, in declared order
 	Notes       []ValueNote  // of an enum's values, in the same order; nil when there are none
-	Stream      StreamPolicy // how an instance of a schema or union shows itself while it arrives, or each item of a list or dict; see Field
+	Stream      StreamPolicy // how an instance of a schema or union, or each item of a list or dict, appears while it arrives; see Field
 
-	foreign bool                 // read from a JSON Schema: a key "type" that is no field says nothing of a value
-	open    bool                 // so read, and others than its own keys are allowed at every level
-	depth   int                  // how deep it is nested, not counting through references
-	index   map[string]int       // field name to index, when there are many
+	foreign bool                 // read from a JSON Schema: a key "type" that is not a field says nothing about a value
+	open    bool                 // read from a JSON Schema that allows additional keys at every level
+	depth   int                  // nesting depth, not counting through references
+	index   map[string]int       // field name to index, when there are many fields
 	target  atomic.Pointer[Type] // of a bound reference
-	union   atomic.Pointer[Type] // whose variant a schema is, where nothing else says it
+	union   atomic.Pointer[Type] // the union that a schema is a variant of, used where the context names none
 	id      atomic.Pointer[string]
 	made    artefacts
 }
@@ -98,38 +97,38 @@ type Field struct {
 	Guide     string // what to put there, for people and models
 	Default   Value
 	Optional  bool     // has a default (which may be None)
-	Omit      bool     // has no value when none is given: reads as None, and is left out of JSON; see [OmittedField]
+	Omit      bool     // has no value unless one is given: reads as None and is left out of JSON; see [OmittedField]
 	Explicit  bool     // must be given, though its type accepts None
 	Alias     []string // other keys accepted when decoding
-	AliasOnly bool     // models know the field by its first alias alone; see [Field.Key]
-	Dedent    bool     // the blanks that all lines of a text begin with are no part of it
+	AliasOnly bool     // models know the field only by its first alias; see [Field.Key]
+	Dedent    bool     // the indentation that all lines of a text share is removed
 	Limits    *Limits  // nil when unconstrained
 	Examples  []Value
-	Stream    StreamPolicy // how the field shows itself while it arrives; no part of the type's identity
+	Stream    StreamPolicy // how the field appears while it arrives; not part of the type's identity
 }
 
-// Limits constrain a field's value. Nil members do not constrain.
+// Limits constrain a field's value. Nil members impose no constraint.
 type Limits struct {
 	Ge, Le         *float64
-	Gt, Lt         *float64 // bounds that do not belong to the range themselves
+	Gt, Lt         *float64 // exclusive bounds
 	MinLen, MaxLen *int     // runes of a string, items of a list, entries of a dict
-	MultipleOf     *float64 // by the decimals of both: 0.07 is a multiple of 0.01
+	MultipleOf     *float64 // computed on the decimal digits of both: 0.07 is a multiple of 0.01
 	Unique         bool     // no two items of a list are equal
-	Only           *List    // the only values there are, without records
+	Only           *List    // the only allowed values, without records
 	Pattern        string   // a regular expression that some part of the text must match
 	Format         string   // one of [FormatNames]
-	Check          *Check   // what cannot be said otherwise
+	Check          *Check   // a condition that the other members cannot express
 
 	compiled *regexp.Regexp // Pattern, compiled when the schema was declared
 }
 
-// ValueNote is what is known of one of an enum's values besides the value.
+// ValueNote holds what is known about one value of an enum.
 type ValueNote struct {
 	Doc   string   // what it means, for people and models
 	Alias []string // other names accepted when decoding
 }
 
-// Note is the note on the value of that index.
+// Note returns the note on value i.
 func (t *Type) Note(i int) ValueNote {
 	if i < len(t.Notes) {
 		return t.Notes[i]
@@ -137,19 +136,18 @@ func (t *Type) Note(i int) ValueNote {
 	return ValueNote{}
 }
 
-// Check is a condition that a host puts on a field's value. Two checks are the same when they
-// say the same.
+// Check is a condition that a host imposes on a field's value. Two checks are the same when their Says are equal.
 type Check struct {
 	Says  string           // completes "want …": "an even number"
-	Holds func(Value) bool // is not asked about None; one that panics does not hold
+	Holds func(Value) bool // is not called for None; a check that panics does not hold
 
-	// Hints returns alternatives, limits by which values are found that may hold, for those who make values. Nil:
-	// nothing is known.
+	// Hints returns alternative limits under which a generator of values can find values that may hold. It is nil
+	// when nothing is known.
 	Hints func() []Limits
 }
 
-// Required reports whether an instance must set the field: it has no default and its type
-// does not accept None, unless None must be explicit.
+// Required reports whether an instance must set the field: it has no default, and its type does not accept None or
+// None must be given explicitly.
 func (f *Field) Required() bool { return !f.Optional && (f.Explicit || !f.Type.AcceptsNone()) }
 
 // The scalar types.
@@ -163,12 +161,12 @@ var (
 	ErrorT = &Type{Kind: ErrorType}
 )
 
-// MaxTypeDepth is how deep a type may be nested. Texts about types are indented by level and
-// walks over them recurse; a loop in a script must not turn that into a way to use up memory.
+// MaxTypeDepth is the maximum nesting depth of a type. Texts about types are indented by level and walks over them
+// recurse; without the bound, a loop in a script could use up memory.
 const MaxTypeDepth = 250
 
-// TooDeep reports whether t is nested deeper than [MaxTypeDepth]. [NewSchema] and [NewUnion]
-// refuse such parts; who makes lists, dicts and inline unions of types from outside asks.
+// TooDeep reports whether t is nested deeper than [MaxTypeDepth]. [NewSchema] and [NewUnion] refuse such parts;
+// callers that build lists, dicts and inline unions from outside types check for themselves.
 func (t *Type) TooDeep() bool { return t.depth > MaxTypeDepth }
 
 // ListOfType returns list[elem].
@@ -177,12 +175,12 @@ func ListOfType(elem *Type) *Type { return &Type{Kind: ListType, Elem: elem, dep
 // DictOfType returns dict[str, elem].
 func DictOfType(elem *Type) *Type { return &Type{Kind: DictType, Elem: elem, depth: elem.depth + 1} }
 
-// RefTo returns a reference to the nominal type of that name, to be bound with [Type.Bind].
+// RefTo returns a reference to the nominal type with the given name. Bind it with [Type.Bind].
 func RefTo(name string) *Type { return &Type{Kind: RefType, Name: name} }
 
-// Bind makes a reference stand for t, a nominal type or the error type: a list that is its
-// own item type has no end. It reports false for others, when t leads back to the reference,
-// and when the reference is bound already to another type.
+// Bind makes a reference stand for t, a nominal type or the error type; a list that is its own item type would have
+// no end. It reports false for other types, when t leads back to the reference, and when the reference is already
+// bound to another type.
 func (r *Type) Bind(t *Type) bool {
 	if r.Kind != RefType || t == nil {
 		return false
@@ -199,17 +197,16 @@ func (r *Type) Bind(t *Type) bool {
 	return true
 }
 
-// TagVariants has JSON that is made of the variants of a union carry its discriminator also where
-// nothing says that the union is expected. Of several unions that share a schema the first counts.
-// It belongs to the declaration of types: instances that are in use look different behind it.
+// TagVariants makes JSON of instances of the union's variants carry its discriminator even where the context does not
+// expect the union. If several unions share a schema, the first call counts. Call it while types are declared: it
+// changes how existing instances look.
 func (t *Type) TagVariants() {
 	for _, v := range t.Variants {
 		v.Deref().union.CompareAndSwap(nil, t)
 	}
 }
 
-// HasSchema reports whether a model can be held to the type: not to free text, to any value, or to
-// an error.
+// HasSchema reports whether a model can be held to the type. It cannot for free text, any value or an error.
 func (t *Type) HasSchema() bool {
 	switch t.Deref().Kind {
 	case StrType, AnyType, ErrorType:
@@ -218,8 +215,8 @@ func (t *Type) HasSchema() bool {
 	return true
 }
 
-// Deref follows bound references and passes through limits, which are of no concern to those
-// who ask what kind of value this is; an unbound reference yields itself.
+// Deref follows bound references and passes through limits, which do not matter to callers that ask for the kind of a
+// value. An unbound reference returns itself.
 func (t *Type) Deref() *Type {
 	for {
 		switch t.Kind {
@@ -237,7 +234,7 @@ func (t *Type) Deref() *Type {
 	}
 }
 
-// resolved follows bound references, up to limits.
+// resolved follows bound references and stops at limits.
 func (t *Type) resolved() *Type {
 	for t.Kind == RefType {
 		next := t.target.Load()
@@ -249,7 +246,7 @@ func (t *Type) resolved() *Type {
 	return t
 }
 
-// item is the type of item i of a list.
+// item returns the type of item i of a list.
 func (t *Type) item(i int) *Type {
 	switch {
 	case t.Kind != ListType:
@@ -260,9 +257,8 @@ func (t *Type) item(i int) *Type {
 	return t.Elem
 }
 
-// OneOf returns the inline union of the given types: nested inline unions are flattened,
-// duplicates dropped, None moved to the end. A union that is left with one member is that
-// member, and any absorbs all.
+// OneOf returns the inline union of the given types: nested inline unions are flattened, duplicates dropped, None
+// moved to the end. A union with one remaining member is that member, and any absorbs all others.
 func OneOf(types ...*Type) *Type {
 	var out []*Type
 	none := false
@@ -272,7 +268,7 @@ func OneOf(types ...*Type) *Type {
 	add = func(t *Type) {
 		switch t.Kind {
 		case OneOfType:
-			if len(out) == 0 { // they differ already, so that A | B | C | … takes a look at each new one alone
+			if len(out) == 0 { // they already differ, so that A | B | C | … checks only each new one
 				out = slices.DeleteFunc(slices.Clone(t.Variants), func(v *Type) bool { return v.Kind == NoneType })
 				none = none || len(out) < len(t.Variants)
 				return
@@ -320,7 +316,7 @@ func OneOf(types ...*Type) *Type {
 	return &Type{Kind: OneOfType, Variants: out, depth: depth}
 }
 
-// oneOfKey is what types that are the same have in common; see [Same].
+// oneOfKey is what equal types have in common; see [Same].
 type oneOfKey struct {
 	kind TypeKind
 	id   string
@@ -347,7 +343,7 @@ func (t *Type) FieldIndex(name string) int {
 	return -1
 }
 
-// indexFields prepares the lookup of fields by name once there are too many to scan.
+// indexFields prepares the lookup of fields by name when there are too many to scan.
 func (t *Type) indexFields() {
 	if len(t.Fields) <= smallMap {
 		return
@@ -365,7 +361,7 @@ func (t *Type) FieldNames() []string {
 	return text.Each(t.Fields, func(f Field) string { return f.Name })
 }
 
-// Variant returns the schema of that name among a union's variants, or nil.
+// Variant returns the union's variant with the given name, or nil.
 func (t *Type) Variant(name string) *Type {
 	for _, v := range t.Variants {
 		if v = v.Deref(); v.Name == name {
@@ -388,7 +384,7 @@ func (t *Type) AcceptsNone() bool {
 	return false
 }
 
-// AcceptsText reports whether some text can be a value of t, whatever its limits.
+// AcceptsText reports whether some text can be a value of t, ignoring limits.
 func (t *Type) AcceptsText() bool {
 	switch t = t.Deref(); t.Kind {
 	case StrType, EnumType, AnyType:
@@ -404,16 +400,15 @@ func (t *Type) IsNominal() bool {
 	return t.Kind == RecordType || t.Kind == EnumType || t.Kind == UnionType
 }
 
-// maxPrinted is how deep the text of a type goes, and maxPrintedBytes how long it gets before what is left is
-// cut: where types of many members mention each other, its length multiplies with each level.
+// maxPrinted bounds the depth of a type's text, and maxPrintedBytes the length at which the rest is cut: where types
+// with many members mention each other, the length multiplies with each level.
 const (
 	maxPrinted      = 40
 	maxPrintedBytes = 16 << 10
 )
 
-// String returns the type as the script language writes it: list[str], A | B,
-// Measurement. What is nested too deep to read is left out, and so is the end of what is
-// too long.
+// String returns the type as the script language writes it: list[str], A | B, Measurement. Parts that are nested too
+// deep to read are left out, and so is the end of a text that is too long.
 func (t *Type) String() string {
 	switch t.Kind {
 	case ListType, DictType, LimitType, OneOfType:
@@ -451,7 +446,8 @@ func (t *Type) appendText(dst []byte, depth int) []byte {
 
 var scalarNames = [...]string{AnyType: "any", NoneType: "None", BoolType: "bool", IntType: "int", FloatType: "float", StrType: "str", ErrorType: "<error>"}
 
-// word is the text of a type that has no parts, or a name. An enum without a name is its values, as scripts write it.
+// word returns the text of a type without parts, or its name. An enum without a name is written as its values, as in
+// scripts.
 func (t *Type) word() string {
 	switch t.Kind {
 	case EnumType:

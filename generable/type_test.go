@@ -36,7 +36,7 @@ func TestTypeString(t *testing.T) {
 	}
 }
 
-// A type nested without end by a loop in a script costs memory in proportion, not more.
+// A type that a loop in a script nests without end uses memory in proportion, not more.
 func TestDeepTypesStayCheap(t *testing.T) {
 	a, b := generable.StrT, generable.StrT
 	for range 20_000 {
@@ -79,7 +79,7 @@ func TestOneOf(t *testing.T) {
 	}
 }
 
-// Types of many members that mention each other have a text whose length multiplies with each level.
+// Types with many members that mention each other have texts whose length multiplies with each level.
 func TestTypeStringOfManyMembers(t *testing.T) {
 	types := make([]*generable.Type, 20)
 	for i := range types {
@@ -93,7 +93,7 @@ func TestTypeStringOfManyMembers(t *testing.T) {
 	}
 }
 
-// A | B | C | … takes its left side over as it is, in one piece.
+// A | B | C | … copies its left side unchanged, in one piece.
 func TestOneOfGrows(t *testing.T) {
 	u := generable.IntT
 	for i := range 2000 {
@@ -132,7 +132,7 @@ func TestSame(t *testing.T) {
 		"examples": vary(func(f *generable.Field) { f.Examples = []generable.Value{generable.IntOf(1)} }),
 		"two":      m(generable.NewSchema("S", "doc", []generable.Field{base(), {Name: "b", Type: generable.IntT}})),
 		"enum":     m(generable.NewEnum("S", "doc", []string{"a"})),
-		// The two must not run together into the same content.
+		// The two must not be joined into the same content.
 		"default and limit": vary(func(f *generable.Field) {
 			f.Optional, f.Default, f.Limits = true, generable.IntOf(255), &generable.Limits{Le: gentest.Ptr(300.0)}
 		}),
@@ -225,7 +225,7 @@ func TestCompareToFloat(t *testing.T) {
 	}
 }
 
-// However many types an inline union has, each is in it once, in the order given.
+// However many types an inline union has, each occurs once, in the given order.
 func TestOneOfMany(t *testing.T) {
 	limited := func(i int) *generable.Type {
 		typ, _ := generable.Limited(generable.StrT, generable.Limits{MaxLen: &i})
@@ -248,7 +248,7 @@ func TestOneOfMany(t *testing.T) {
 	}
 }
 
-// A limited type accepts None where its type does, and where None is among its only values if those are listed.
+// A limited type accepts None if its type does and, if its only values are listed, None is among them.
 func TestLimitedAcceptsNone(t *testing.T) {
 	maybe := generable.OneOf(generable.StrT, generable.NoneT)
 	only := func(values ...generable.Value) generable.Limits {
@@ -271,7 +271,7 @@ func TestLimitedAcceptsNone(t *testing.T) {
 	}
 }
 
-// A reference can stand for any type that has a list, dict or schema between it and itself.
+// A reference can stand for any type that has a list, dict or schema between the type and the reference.
 func TestBindPart(t *testing.T) {
 	self := generable.RefTo("Self")
 	typ := generable.OneOf(generable.StrT, generable.ListOfType(self))

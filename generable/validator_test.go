@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// validator checks data against the part of JSON Schema that types are written in. It knows
-// nothing of types, and so is a second opinion on them. It panics on a keyword it does not
-// know, because skipping that would be no check.
+// validator checks data against the part of JSON Schema in which types are written. It knows nothing of types, so it
+// is a second opinion on them. It panics on an unknown keyword, because skipping it would be no check.
 type validator struct{ root map[string]any }
 
 func (d validator) valid(schema map[string]any, x any) bool {

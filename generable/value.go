@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Kind says what a [Value] holds.
+// Kind is the kind of datum that a [Value] holds.
 type Kind uint8
 
 // The kinds of values. The zero Value is Null.
@@ -55,8 +55,8 @@ func BoolOf(b bool) Value {
 // IntOf returns an integer value.
 func IntOf(i int64) Value { return Value{n: uint64(i), kind: Int} }
 
-// BigOf returns an integer value of any size. It normalises: an integer that fits int64 is
-// an Int. The caller must not change i afterwards.
+// BigOf returns an integer value of any size. It normalises: an integer that fits int64 becomes an Int. The caller
+// must not change i afterwards.
 func BigOf(i *big.Int) Value {
 	if i.IsInt64() {
 		return IntOf(i.Int64())
@@ -73,13 +73,12 @@ func FloatOf(f float64) (Value, bool) {
 	return Value{n: math.Float64bits(f), kind: Float}, true
 }
 
-// StrOf returns a string value. The caller vouches that s is valid UTF-8; the boundaries
-// of the engine check it.
+// StrOf returns a string value. The caller guarantees that s is valid UTF-8; the boundaries of the engine check it.
 func StrOf(s string) Value {
 	return Value{p: unsafe.Pointer(unsafe.StringData(s)), n: uint64(len(s)), kind: Str}
 }
 
-// Kind returns what v holds.
+// Kind returns the kind of v.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether v is null.
@@ -91,7 +90,7 @@ func (v Value) AsBool() (b, ok bool) { return v.n != 0, v.kind == Bool }
 // AsInt returns the integer that v holds when it fits int64.
 func (v Value) AsInt() (int64, bool) { return int64(v.n), v.kind == Int }
 
-// AsBig returns the integer that v holds, whatever its size. The result must not be changed.
+// AsBig returns the integer that v holds, of any size. The caller must not change the result.
 func (v Value) AsBig() (*big.Int, bool) {
 	switch v.kind {
 	case Int:
@@ -102,7 +101,7 @@ func (v Value) AsBig() (*big.Int, bool) {
 	return nil, false
 }
 
-// AsFloat returns the float that v holds; an integer is not a float.
+// AsFloat returns the float that v holds. An integer is not a float.
 func (v Value) AsFloat() (float64, bool) { return math.Float64frombits(v.n), v.kind == Float }
 
 // AsNumber returns any number as float64, with the usual loss for large integers.
@@ -151,7 +150,7 @@ func (v Value) AsRecord() (*Record, bool) {
 	return (*Record)(v.p), true
 }
 
-// TypeName names what v holds in the script language; for a record, its schema's name.
+// TypeName returns the script language's name for the type of v; for a record, the name of its schema.
 func (v Value) TypeName() string {
 	if r, ok := v.AsRecord(); ok {
 		return r.typ.String()
@@ -159,8 +158,8 @@ func (v Value) TypeName() string {
 	return v.kind.String()
 }
 
-// hostCache keeps the form that a host language made of a value, so that an unchanged
-// value crosses back at no cost. The first form stored stays.
+// hostCache caches the form that a host language made of a value, so that an unchanged value crosses back at no cost.
+// The first form stored stays.
 type hostCache struct{ form atomic.Pointer[any] }
 
 // Host returns the cached host form, or nil.
@@ -171,7 +170,7 @@ func (c *hostCache) Host() any {
 	return nil
 }
 
-// SetHost caches a host form. The form must be frozen: several branches will read it.
+// SetHost caches a host form. The form must be frozen, because several branches read it.
 func (c *hostCache) SetHost(form any) { c.form.CompareAndSwap(nil, &form) }
 
 const (
@@ -217,7 +216,7 @@ func compareIntFloat(i int64, f float64) int {
 	return 0
 }
 
-// exactFloat returns an integer as a float when no digit is lost.
+// exactFloat returns an integer as a float if no digit is lost.
 func exactFloat(v Value) (Value, bool) {
 	switch v.kind {
 	case Int:
@@ -236,8 +235,8 @@ func exactFloat(v Value) (Value, bool) {
 	return Value{}, false
 }
 
-// exactInt returns a whole float as an integer. Beyond 64 bits a float has long stopped to
-// count single units, so such a one is not an integer.
+// exactInt returns a whole float as an integer. Beyond 64 bits a float no longer counts single units, so it is not an
+// integer.
 func exactInt(v Value) (Value, bool) {
 	f, ok := v.AsFloat()
 	if !ok || f != math.Trunc(f) || f < minInt64AsFloat || f >= maxInt64Bound {

@@ -173,7 +173,7 @@ func TestHostCacheKeepsTheFirst(t *testing.T) {
 	}
 }
 
-// A list or dict of a snapshot reads like any other, though its last part is kept apart while it grows.
+// A list or dict of a snapshot reads like any other, although its growing last part is stored separately.
 func TestGrowing(t *testing.T) {
 	in := generable.Internal(access.Key{})
 	one, two := generable.IntOf(1), generable.IntOf(2)

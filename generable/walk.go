@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// Walk calls visit once for each type that t is made of, t first, then in declared order,
-// following bound references. Where visit reports false, the parts of that type are skipped.
+// Walk calls visit once for each type that t consists of: first t, then its parts in declared order, following bound
+// references. If visit returns false, the parts of that type are skipped.
 func Walk(t *Type, visit func(*Type) bool) {
 	seen := make(map[*Type]bool)
 	var walk func(t *Type)
@@ -27,7 +27,7 @@ func Walk(t *Type, visit func(*Type) bool) {
 	walk(t)
 }
 
-// parts calls visit for each type that t is directly made of.
+// parts calls visit for each type that t directly consists of.
 func (t *Type) parts(visit func(*Type)) {
 	if t.Elem != nil {
 		visit(t.Elem)
@@ -40,7 +40,7 @@ func (t *Type) parts(visit func(*Type)) {
 	}
 }
 
-// Refs lists the references inside t that are not bound, each once, in declared order.
+// Refs lists the unbound references inside t, each once, in declared order.
 func Refs(t *Type) []*Type {
 	var out []*Type
 	Walk(t, func(t *Type) bool {
@@ -52,9 +52,9 @@ func Refs(t *Type) []*Type {
 	return out
 }
 
-// Verify reports what is wrong with t that only shows once its references were bound: names that nothing
-// declares, parts that are nil, variants that are not schemas, and schemas that no finite value can
-// satisfy because they contain themselves without a way out.
+// Verify reports mistakes in t that only show once its references are bound: names that are not declared, parts that
+// are nil, variants that are not schemas, and schemas that no finite value can satisfy because they necessarily
+// contain themselves.
 func (t *Type) Verify() FieldErrors {
 	var errs FieldErrors
 	var records []*Type
@@ -88,14 +88,14 @@ func (t *Type) Verify() FieldErrors {
 	return append(errs, endless(records)...)
 }
 
-// hollow reports whether a part of t is nil, which only a type that was made by hand can have.
+// hollow reports whether a part of t is nil, which is only possible in a type that was built by hand.
 func (t *Type) hollow() bool {
 	needs := t.Kind == ListType || t.Kind == DictType || t.Kind == LimitType
 	return needs && t.Elem == nil || slices.Contains(t.Variants, nil) ||
 		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Type == nil })
 }
 
-// verifyVariants checks what is behind the references among a union's variants.
+// verifyVariants checks the targets of the references among a union's variants.
 func (t *Type) verifyVariants() FieldErrors {
 	var errs FieldErrors
 	names := make(map[string]bool)
@@ -113,8 +113,8 @@ func (t *Type) verifyVariants() FieldErrors {
 	return errs
 }
 
-// endless finds the schemas of which no finite value exists. A schema has one when all its
-// required fields have one; what is never found to have one has none.
+// endless finds the schemas without a finite value. A schema has one when all its required fields have one; a schema
+// for which none is ever found has none.
 func endless(records []*Type) FieldErrors {
 	finite := make(map[*Type]bool, len(records))
 	var hasValue func(t *Type) bool
@@ -159,8 +159,7 @@ func (t *Type) blocked(hasValue func(*Type) bool) []*Field {
 	return out
 }
 
-// namer gives each nominal type inside an artefact its own name: two modules may each have
-// declared a Report.
+// namer gives each nominal type inside an artefact a unique name: two modules may each declare a Report.
 type namer struct {
 	names map[*Type]string
 	used  map[string]bool
@@ -168,7 +167,7 @@ type namer struct {
 
 func newNamer() *namer { return &namer{names: make(map[*Type]string), used: make(map[string]bool)} }
 
-// name is the type's own name, with a number where that is taken.
+// name returns the type's own name, with a number appended if the name is taken.
 func (n *namer) name(t *Type) string {
 	if name, ok := n.names[t]; ok {
 		return name
@@ -177,10 +176,9 @@ func (n *namer) name(t *Type) string {
 	return n.names[t]
 }
 
-// BindPart is [Type.Bind] for every kind of type: a list may be an item of itself, as the JSON
-// values are, as long as a list, dict or schema lies between a reference and itself. The
-// caller answers for a way out of such types; texts that name types by reference need the
-// reference's name to be unique.
+// BindPart is [Type.Bind] for every kind of type: a list may be an item of itself, as JSON values are, as long as a
+// list, dict or schema lies between a reference and itself. The caller must ensure that such types have a finite
+// value; texts that refer to types by name need the reference's name to be unique.
 func (r *Type) BindPart(t *Type) bool {
 	if r.Kind != RefType || t == nil || leadsTo(t, r) {
 		return false
@@ -188,7 +186,7 @@ func (r *Type) BindPart(t *Type) bool {
 	return r.target.CompareAndSwap(nil, t) || r.target.Load() == t
 }
 
-// leadsTo reports whether t is the reference r again, without a list, dict or schema between.
+// leadsTo reports whether t leads to the reference r again without a list, dict or schema in between.
 func leadsTo(t, r *Type) bool {
 	seen := make(map[*Type]bool)
 	var leads func(t *Type) bool
@@ -214,9 +212,8 @@ func leadsTo(t, r *Type) bool {
 	return leads(t)
 }
 
-// CheckPath reports what is wrong with a path such as .steps[2].title or ["odd key"].x as a place
-// in values of type t; nil when nothing is. What is under an any may be anything, and a dict has
-// every key.
+// CheckPath reports why a path such as .steps[2].title or ["odd key"].x is not a place in values of type t, or nil
+// when it is one. Anything may be below an any, and a dict has every key.
 func (t *Type) CheckPath(path string) error {
 	rest, at := path, t
 	here := []*Type{t}
@@ -274,8 +271,8 @@ func (t *Type) CheckPath(path string) error {
 	return nil
 }
 
-// flat lists types with the alternatives of inline unions in their place, as far as those are
-// not too deep in each other: a type may contain itself.
+// flat lists types with inline unions replaced by their alternatives, up to a nesting of 8: a type may contain
+// itself.
 func flat(types, out []*Type, depth int) []*Type {
 	for _, t := range types {
 		if t = t.Deref(); t.Kind == LimitType {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// travels encodes and decodes a type, and compares all that is seen of both.
+// travels encodes and decodes a type, and compares everything visible of both.
 func travels(t *testing.T, typ *generable.Type) *generable.Type {
 	t.Helper()
 	data, err := codec.Encode(typ)
@@ -87,7 +87,7 @@ func must(t testing.TB, typ *generable.Type, errs generable.FieldErrors) *genera
 	return typ
 }
 
-// everything is a schema that holds an example of all that a type can hold.
+// everything is a schema with an example of everything that a type can hold.
 func everything(t testing.TB) *generable.Type {
 	t.Helper()
 	enum, errs := generable.NewNotedEnum("Level", "how much", []string{"low", "high"}, []generable.ValueNote{{}, {Doc: "a lot <&>", Alias: []string{"max"}}})

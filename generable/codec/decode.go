@@ -11,8 +11,8 @@ import (
 // Decoder reads what an [Encoder] wrote.
 type Decoder struct {
 	types   []*generable.Type
-	known   map[*generable.Type]bool // types of the program itself
-	checked int                      // records that conform to their schemas
+	known   map[*generable.Type]bool // types of the program
+	checked int                      // records known to conform to their schemas
 	records []*generable.Record
 }
 
@@ -35,8 +35,8 @@ func NewDecoder(table json.RawMessage, known ...*generable.Type) (*Decoder, erro
 		if err != nil {
 			return nil, fmt.Errorf("type %d of a table: %w", i, err)
 		}
-		// A type's identity is made of those of its parts, and of those of the records in it. They are known here, so that
-		// this goes no deeper than one level.
+		// A type's identity is made of the identities of its parts and of the records in it. They are known here, so
+		// this goes only one level deep.
 		if own := byID[t.ID()]; own != nil && t.IsNominal() {
 			t = own
 		}
@@ -48,7 +48,7 @@ func NewDecoder(table json.RawMessage, known ...*generable.Type) (*Decoder, erro
 	return d, d.verify()
 }
 
-// Type returns the type of that index.
+// Type returns the type with the given index.
 func (d *Decoder) Type(i int) (*generable.Type, error) {
 	if i < 0 || i >= len(d.types) {
 		return nil, fmt.Errorf("there is no type %d", i)
@@ -56,7 +56,7 @@ func (d *Decoder) Type(i int) (*generable.Type, error) {
 	return d.types[i], nil
 }
 
-// build makes a type of earlier ones. What depends on what its references stand for is checked by verify.
+// build makes a type from earlier ones. What depends on the targets of its references is checked by verify.
 func (d *Decoder) build(e *entry) (*generable.Type, error) {
 	t := &generable.Type{Name: e.Name, Doc: e.Doc, Description: e.Description, Tag: e.Tag, Values: e.Values, Stream: e.Stream}
 	for kind, word := range kinds {
@@ -114,7 +114,7 @@ func (d *Decoder) build(e *entry) (*generable.Type, error) {
 	return t, nil
 }
 
-// deepen sets how deep a type is nested, which constructors do otherwise.
+// deepen sets the nesting depth of a type, which constructors do otherwise.
 func deepen(t *generable.Type) {
 	deepest := -1
 	in.Parts(t, func(part *generable.Type) {
@@ -127,8 +127,8 @@ func deepen(t *generable.Type) {
 	}
 }
 
-// schema makes a schema by its constructor, and puts the fields whole in their place: what their references stand for is
-// not known yet, and so not what their values may be.
+// schema makes a schema with its constructor, then replaces its fields by the full ones: the targets of their
+// references are not known yet, and so neither are the valid values.
 func (d *Decoder) schema(e *entry) (t *generable.Type, err error) {
 	fields := make([]generable.Field, len(e.Fields))
 	names := make([]generable.Field, len(e.Fields))
@@ -202,7 +202,7 @@ func (d *Decoder) limits(l *limits) (*generable.Limits, error) {
 	return out, nil
 }
 
-// link binds what may lead to later types.
+// link binds the references that may lead to later types.
 func (d *Decoder) link(entries []entry) error {
 	for i := range entries {
 		t, e := d.types[i], &entries[i]
@@ -230,7 +230,7 @@ func (d *Decoder) link(entries []entry) error {
 	return nil
 }
 
-// verify holds the types to what their constructors would have made.
+// verify checks that the types are what their constructors would have made.
 func (d *Decoder) verify() error {
 	all := &generable.Type{Kind: generable.OneOfType, Variants: d.types}
 	if errs := all.Verify(); errs != nil {

@@ -1,20 +1,22 @@
-// Package codec writes types, and values with their schemas, for another process, and reads them back as the same.
+// Package codec writes types, and values with their schemas, for another process, which reads back the same types and
+// values.
 //
-// [Encode] and [Decode] are for one type. An [Encoder] writes several types and values into one table, so that what they
-// share is written once; a [Decoder] reads that table.
+// [Encode] and [Decode] handle one type. An [Encoder] writes several types and values into one table, so that shared
+// parts are written once; a [Decoder] reads that table.
 //
-// A table lists each type once, its parts before it: a part is an index of an earlier type. Only a reference, which is
-// how types recurse, may lead to a later one. A value is JSON: scalars and lists are themselves, and of the objects
+// A table lists each type once, after its parts: a part is the index of an earlier type. Only a reference, which is
+// how types recurse, may lead to a later one. A value is JSON: scalars and lists are themselves. Objects have these
+// forms:
 //
 //	{"map": ["key", value, …]}
 //	{"schema": 3, "fields": [value, …]}
 //	{"absent": true}
 //
-// the first keeps the order of its keys, the second is a record, and the third is the value of a field that was not
+// The first keeps the order of its keys, the second is a record, and the third is the value of a field that was not
 // given. Numbers with a point or an exponent are floats.
 //
-// A [generable.Check] keeps what it says and the function is left behind: it holds for every value in the other process.
-// Decoding expects that anybody may have written the data: what no constructor would have made is an error.
+// A [generable.Check] keeps its text but not its function: in the other process it holds for every value. Decoding
+// does not trust the data: anything that no constructor would have made is an error.
 package codec
 
 import (
@@ -41,8 +43,8 @@ func Encode(t *generable.Type) ([]byte, error) {
 	return json.Marshal(document{Version: version, Root: root, Types: list})
 }
 
-// Decode returns the type that [Encode] wrote. Of the known types, those that are in it are used themselves in place of an
-// equal one: for types that a program compares by their pointers. Keys that this version does not know are skipped.
+// Decode returns the type that [Encode] wrote. A known type replaces an equal one in the data; this is for types that
+// a program compares by their pointers. Keys that this version does not know are skipped.
 func Decode(data []byte, known ...*generable.Type) (*generable.Type, error) {
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -58,7 +60,7 @@ func Decode(data []byte, known ...*generable.Type) (*generable.Type, error) {
 	return d.Type(doc.Root)
 }
 
-// version numbers the form. A newer one that this program cannot read has a greater number.
+// version numbers the format. A newer format that this program cannot read has a greater number.
 const version = 1
 
 // document is one type by itself.
@@ -68,8 +70,8 @@ type document struct {
 	Types   json.RawMessage `json:"types"`
 }
 
-// maxTypes bounds a table, and maxNested how deep a value is nested and types hold each other's values: what checks
-// them takes time and room.
+// maxTypes bounds a table. maxNested bounds how deep a value is nested and how deep types hold each other's values:
+// checking them takes time and memory.
 const (
 	maxTypes  = 10_000
 	maxNested = 500
@@ -83,7 +85,7 @@ var kinds = [...]string{
 	generable.RefType: "ref", generable.LimitType: "limit", generable.ErrorType: "error",
 }
 
-// scalars are the types that are the same wherever they stand.
+// scalars are the types that do not depend on their place.
 var scalars = map[string]*generable.Type{
 	"any": generable.AnyT, "none": generable.NoneT, "bool": generable.BoolT, "int": generable.IntT,
 	"float": generable.FloatT, "str": generable.StrT, "error": generable.ErrorT,
@@ -105,8 +107,8 @@ type entry struct {
 	Stream      generable.StreamPolicy `json:"stream,omitempty"`
 	Foreign     bool                   `json:"foreign,omitempty"`
 	Open        bool                   `json:"open,omitempty"`
-	To          *int                   `json:"to,omitempty"`       // of a reference
-	Tagged      *int                   `json:"taggedBy,omitempty"` // the union that its instances show they are of
+	To          *int                   `json:"to,omitempty"`       // the target of a reference
+	Tagged      *int                   `json:"taggedBy,omitempty"` // the union whose tag its instances show
 }
 
 type field struct {
@@ -137,7 +139,7 @@ type limits struct {
 	Only       json.RawMessage `json:"only,omitempty"`
 	Pattern    string          `json:"pattern,omitempty"`
 	Format     string          `json:"format,omitempty"`
-	Check      string          `json:"check,omitempty"` // what it says
+	Check      string          `json:"check,omitempty"` // its text
 }
 
 type note struct {

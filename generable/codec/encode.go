@@ -20,7 +20,7 @@ type Encoder struct {
 // open marks a type whose parts are being written.
 const open = -1
 
-// link is a type that another one leads to, and that may lead back.
+// link is a deferred edge to a type that may lead back.
 type link struct {
 	from int
 	to   *generable.Type
@@ -30,7 +30,7 @@ type link struct {
 // NewEncoder returns an Encoder with an empty table.
 func NewEncoder() *Encoder { return &Encoder{index: make(map[*generable.Type]int)} }
 
-// Table returns the types that the encoder has met, with all that they are made of.
+// Table returns the types that the encoder has met, with all their parts.
 func (e *Encoder) Table() (json.RawMessage, error) {
 	for len(e.later) > 0 {
 		l := e.later[0]
@@ -160,7 +160,7 @@ func (e *Encoder) limits(l *generable.Limits) (out *limits, err error) {
 	return out, err
 }
 
-// Value returns a value as JSON, and puts the schemas of its records into the table.
+// Value returns a value as JSON and adds the schemas of its records to the table.
 func (e *Encoder) Value(v generable.Value) (json.RawMessage, error) {
 	return e.value(nil, v, maxNested)
 }

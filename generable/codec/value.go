@@ -13,10 +13,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// maxDigits bounds the integers that are read: longer ones take long to read.
+// maxDigits bounds the integers that are read: longer ones take too much time.
 const maxDigits = 4300
 
-// Value reads a value that the encoder of the table wrote. Its records conform to their schemas.
+// Value reads a value that was written by the encoder of the table. Its records conform to their schemas.
 func (d *Decoder) Value(data json.RawMessage) (generable.Value, error) {
 	v, err := d.value(data)
 	if err != nil {
@@ -25,7 +25,7 @@ func (d *Decoder) Value(data json.RawMessage) (generable.Value, error) {
 	return v, d.conform()
 }
 
-// conform holds the records that were read since it was last called to their schemas, once these are whole.
+// conform checks the records read since its last call against their schemas, once these are complete.
 func (d *Decoder) conform() error {
 	for ; d.checked < len(d.records); d.checked++ {
 		r := d.records[d.checked]

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestPairedBounds: of a bound far from 0 that stands alone llama.cpp makes a grammar that does not
-// hold, so it never stands alone there.
+// TestPairedBounds checks that a bound far from 0 never occurs alone for llama.cpp, which makes a grammar from it
+// that does not hold.
 func TestPairedBounds(t *testing.T) {
 	p := func(f float64) *float64 { return &f }
 	for _, row := range []struct {
@@ -41,7 +41,7 @@ func TestPairedBounds(t *testing.T) {
 	}
 }
 
-// Integers that some reader of JSON would round are digits in a string; those up to 2^53-1 are not.
+// Integers that some JSON reader would round are digits in a string; those up to 2^53-1 are not.
 func TestDigits(t *testing.T) {
 	for _, c := range []struct {
 		bound  float64
@@ -56,7 +56,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// An enum lists the only values of a union where the target lists all of them, down to a single truth value.
+// An enum lists the only values of a union if the target lists all of them, down to a single truth value.
 func TestListedLiterals(t *testing.T) {
 	only := &generable.Limits{Only: generable.NewList([]generable.Value{generable.BoolOf(true), generable.StrOf("a")})}
 	typ := good(generable.Limited(generable.OneOf(generable.BoolT, generable.StrT), *only))
@@ -68,7 +68,7 @@ func TestListedLiterals(t *testing.T) {
 	}
 }
 
-// A dict of any values says that it is open: some targets read an object without such a word as closed.
+// A dict of any values states that it is open: some targets read an object without that keyword as closed.
 func TestOpenDict(t *testing.T) {
 	const want = `{"type":"object","additionalProperties":true}`
 	if w := compile(t, generable.DictOfType(generable.AnyT), "ollama"); w.Schema != want {
@@ -76,7 +76,7 @@ func TestOpenDict(t *testing.T) {
 	}
 }
 
-// Where an enum cannot list its values, the description and the prompt do.
+// If an enum cannot list its values, the description and the prompt do.
 func TestEnumInWords(t *testing.T) {
 	typ := schema("S", "", field{Name: "x", Type: good(generable.NewEnum("E", "", []string{`a"b`, "c"}))})
 	w := compile(t, typ, "openai")

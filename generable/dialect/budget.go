@@ -7,12 +7,12 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// usage counts what a schema uses of the budgets while it is written.
+// usage counts what a schema uses of the budgets as it is written.
 type usage struct {
 	depth, properties, optionals, unions int
 	enumValues, bigEnumChars, chars      int
 	bytes, grammar                       int
-	written                              int // bytes, a little less than there are; ends the writing of what no target takes
+	written                              int // an estimate of the bytes, slightly too low; stops the writing of what no target accepts
 }
 
 // The names of the budgets.
@@ -48,7 +48,7 @@ func (e *emitter) uses() []Use {
 	return list
 }
 
-// lowerEnum stops listing the values of the largest enums that are listed.
+// lowerEnum lowers the lever so that the largest listed enums are no longer listed.
 func (l *levers) lowerEnum(root *shape) bool {
 	largest := 0
 	root.walk(func(s *shape) {
@@ -62,13 +62,13 @@ func (l *levers) lowerEnum(root *shape) bool {
 
 func (s *shape) isEnum() bool { return s.form == asIs && s.nat.Kind == generable.EnumType }
 
-// spending is how many of the fields and unions that cost a budget keep the form that does;
-// the others, later in the schema, get one that costs less.
+// spending is how many of the fields and unions that cost a budget keep their costly form; the others, later in the
+// schema, get a cheaper one.
 type spending struct{ optional, nullable, unions int }
 
 func (l *spending) lowerOptional(have, excess int) bool {
 	l.optional = max(0, min(l.optional, have)-excess)
-	return have > 0 // a field that is converted is counted no more
+	return have > 0 // a field that is converted is no longer counted
 }
 
 func (l *spending) lowerUnions(nullables, choices, excess int) bool {
@@ -83,7 +83,7 @@ func (l *spending) lowerUnions(nullables, choices, excess int) bool {
 	return false
 }
 
-// settle puts fields and unions that exceed the budgets into a cheaper form.
+// settle gives the fields and unions that exceed the budgets a cheaper form.
 func (b *builder) settle(root *shape) {
 	b.markCyclic(root)
 	var fields []*member
@@ -101,7 +101,7 @@ func (b *builder) settle(root *shape) {
 	if len(choices) > b.unions {
 		for _, s := range choices[b.unions:] {
 			s.form = slotted
-			for i, p := range s.parts { // the list shows the variant
+			for i, p := range s.parts { // the list identifies the variant
 				if p.tag != "" {
 					untagged := *p
 					untagged.tag = ""
@@ -113,7 +113,7 @@ func (b *builder) settle(root *shape) {
 	if len(fields) <= b.optional {
 		return
 	}
-	// Lists have no short form but being left out, so that they come first.
+	// Lists have no short form other than being left out, so they come first.
 	sorting.By(fields, func(x, y *member) int { return costlier(x) - costlier(y) })
 	left := b.nullable
 	for _, f := range fields[b.optional:] {
@@ -142,8 +142,8 @@ func costlier(m *member) int {
 	return 1
 }
 
-// hasList reports whether the natural form of a field can be a list, and so cannot be an
-// item of one where a list says that it is there.
+// hasList reports whether the natural form of a field can be a list. Such a value cannot be an item of the list that
+// says whether a field is present.
 func (m *member) hasList() bool {
 	t := m.nat.Type.Deref()
 	if t.Kind != generable.OneOfType {
@@ -155,13 +155,12 @@ func (m *member) hasList() bool {
 // isChoice reports whether the shape is written as an anyOf of its parts.
 func (s *shape) isChoice() bool { return s.form == asIs && len(s.parts) > 1 }
 
-// Request counts what the schemas of one request use of the budgets that its target keeps for all
-// of them together: how many tools are held to schemas, and how many optional properties and
-// unions there are in them and in the schema of the answer. Targets without such budgets take
-// any number.
+// Request counts what the schemas of one request use of the budgets that its target applies to all of them together:
+// how many tools are held to schemas, and how many optional properties and unions these schemas and that of the
+// answer contain. Targets without such budgets accept any number.
 type Request struct{ left, all budgets }
 
-// NewRequest returns the budgets of a request to a target, all unused.
+// NewRequest returns the unused budgets of a request to a target.
 func NewRequest(target string) (*Request, error) {
 	r, err := rulesOf(target)
 	if err != nil {
@@ -170,11 +169,11 @@ func NewRequest(target string) (*Request, error) {
 	return &Request{left: r.budgets, all: r.budgets}, nil
 }
 
-// Answer takes the schema of the answer into the request. It is the first: by itself it fits.
+// Answer counts the schema of the answer. Call it first: by itself the schema fits.
 func (r *Request) Answer(w *Wire) { r.take(w) }
 
-// Tool takes the schema of a tool into the request, or reports that the budgets do not allow it:
-// the tool is then to be sent without being held to its schema.
+// Tool counts the schema of a tool, or reports false if the budgets do not allow it: the tool must then be sent
+// without being held to its schema.
 func (r *Request) Tool(w *Wire) bool {
 	if r.all.strictTools == 0 {
 		return true

@@ -32,7 +32,7 @@ func kinds(w *Wire) []string {
 	return out
 }
 
-// Types beyond a budget get a form that keeps it, and values still come back.
+// Types that exceed a budget get a form that keeps it, and values still read back.
 func TestBudgets(t *testing.T) {
 	deep := generable.IntT
 	for range 15 {
@@ -57,7 +57,7 @@ func TestBudgets(t *testing.T) {
 	for _, row := range []struct {
 		name, target string
 		typ          *generable.Type
-		want         string // a kind of rewrite that has to be there
+		want         string // a kind of rewrite that must occur
 	}{
 		{"lists deeper than 10", "openai", schema("Deep", "", field{Name: "x", Type: deep}), "json-text"},
 		{"an enum of 1200 values", "openai", schema("S", "", field{Name: "x", Type: large}), "enum-as-text"},
@@ -99,7 +99,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A type is refused when no form keeps the budgets, with all that is exceeded.
+// A type is refused if no form keeps the budgets; the error lists all that are exceeded.
 func TestRefusals(t *testing.T) {
 	huge := wide("Huge", 6000, func(i int) field { return field{Type: generable.StrT, Guide: strings.Repeat("x", 100)} })
 	_, err := Compile(huge, "openai")
@@ -142,7 +142,7 @@ func TestSmallerBudgets(t *testing.T) {
 	}
 }
 
-// A choice around a schema with a field of that very type is written once, and quickly.
+// A choice around a schema with a field of that same type is written once, and quickly.
 func TestChoiceAroundItself(t *testing.T) {
 	self := generable.RefTo("Node")
 	maybe := generable.OneOf(self, generable.NoneT)
@@ -162,7 +162,7 @@ func TestChoiceAroundItself(t *testing.T) {
 	}
 }
 
-// Types that are the same share a wire; types that differ only behind a name do not.
+// Equal types share a wire; types that differ only behind a name do not.
 func TestCompilerKeeps(t *testing.T) {
 	var c Compiler
 	var wires [8]*Wire
@@ -215,7 +215,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// These are the kinds of rewrites; each of them occurs.
+// These are all kinds of rewrites; each of them occurs.
 func TestRewriteKinds(t *testing.T) {
 	kinds := []string{"wrapped", "dict-as-pairs", "json-text", "recursion-as-text", "union-as-lists", "integer-as-text", "tuple-as-object", "tuple-as-list",
 		"literals", "unique", "check", "enum-as-text", "renamed", "required-null", "absent-mark", "null-left-out", "list-of-one", "text-or-blank", "cyclic-optional", "one-of", "const-as-enum", "bounds", "length", "pattern", "format", "default", "examples", "description-in-prompt", "ref-in-any-of",
@@ -266,7 +266,7 @@ func TestNestedRecursion(t *testing.T) {
 	}
 }
 
-// The names of definitions are those of the types, in 48 characters.
+// The names of definitions are those of the types, cut to 48 characters.
 func TestDefinitionNames(t *testing.T) {
 	long := strings.Repeat("Long", 20)
 	self := generable.RefTo(long)

@@ -10,16 +10,16 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// levers are what the compiler lowers, one step at a time, until a schema keeps its budgets.
+// levers are the settings that the compiler lowers step by step until a schema keeps its budgets.
 type levers struct {
-	depth  int // containers nested deeper become JSON text; 0 while it does not matter
-	unroll int // how often a type that contains itself may do so
-	nest   int // how many such types may be nested in all
+	depth  int // containers nested deeper become JSON text; 0 means no limit
+	unroll int // how often a type that contains itself may be nested in itself
+	nest   int // how many such types may be nested in total
 	enum   int // enums with more values are not listed
 	spending
 }
 
-// maxShapes bounds the work on types that lead back to themselves in very many ways.
+// maxShapes bounds the work on types that lead back to themselves in many ways.
 const maxShapes = 4000
 
 // builder makes the shapes of one type.
@@ -27,10 +27,10 @@ type builder struct {
 	*ruleset
 	levers
 	memo      map[place]*shape
-	open      []opening                 // schemas and unions on the way down
+	open      []opening                 // schemas and unions on the current path
 	cyclic    map[*generable.Type]cycle // types that contain themselves
-	recursive map[*generable.Type]bool  // known answers of recurs
-	numbers   map[*generable.Type]int   // of the types that are unrolled
+	recursive map[*generable.Type]bool  // cached results of recurs
+	numbers   map[*generable.Type]int   // numbers of the unrolled types
 	bad       error
 }
 
@@ -39,15 +39,15 @@ type opening struct {
 	s *shape
 }
 
-// place is a type where its surroundings matter for the form it gets.
+// place is a type together with the surroundings that affect its form.
 type place struct {
 	t      *generable.Type
 	full   *generable.Type // t with its limits
-	tag    string          // of the union that a schema is a variant of
-	union  bool            // it is in an inline union
-	fixed  int             // of a tuple: how many items it has; -1 when that is open
-	level  int             // of containers, this one included
-	opened string          // how often each type is open around it, where that counts
+	tag    string          // of the union of which the schema is a variant
+	union  bool            // it is a member of an inline union
+	fixed  int             // of a tuple: its number of items; -1 when that is open
+	level  int             // of containers, including this one
+	opened string          // how often each type is open around it, if that matters
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -66,7 +66,7 @@ func (b *builder) root(t *generable.Type) *shape {
 	return &shape{form: wrapped, nat: t.Deref(), full: in.Resolved(t), items: b.shape(t, place{level: 2})}
 }
 
-// shape returns the wire form of t at a place.
+// shape returns the wire form of t at place p.
 func (b *builder) shape(t *generable.Type, p place) *shape {
 	limits := limitsOn(t)
 	p.full = in.Resolved(t)
@@ -111,17 +111,17 @@ func (b *builder) shape(t *generable.Type, p place) *shape {
 	return s
 }
 
-// opens reports whether a type may be met again inside itself.
+// opens reports whether a type may occur again inside itself.
 func (b *builder) opens(t *generable.Type) bool {
 	return t.Kind == generable.RecordType || t.Kind == generable.UnionType || b.cyclic[t] > 0
 }
 
-// unrolls reports whether t contains itself in a way that the target does not know.
+// unrolls reports whether t contains itself in a way that the target does not support.
 func (b *builder) unrolls(t *generable.Type) bool {
 	return b.cyclic[t] > 0 && (b.recursion == noRecursion || b.recursion == optionalRecursion && b.cyclic[t] == withoutFields)
 }
 
-// closing ends recursion: under targets that know it, by the shape that is open already.
+// closing ends recursion. For targets that support it, the result is the shape that is already open.
 func (b *builder) closing(p place) (*shape, bool) {
 	if !b.opens(p.t) {
 		return nil, false
@@ -149,8 +149,8 @@ func (b *builder) closing(p place) (*shape, bool) {
 	return nil, false
 }
 
-// opened returns how often the types that are unrolled are open around t: the same type
-// has another shape at each turn.
+// opened returns how often the types that are unrolled are open around t: the same type has a different shape at each
+// turn.
 func (b *builder) opened(t *generable.Type) string {
 	if b.recursion == unboundedRecursion || len(b.cyclic) == 0 || !b.recurs(t) {
 		return ""
@@ -196,8 +196,8 @@ const (
 	withoutFields                  // through lists, dicts and unions alone
 )
 
-// cyclicTypes finds the types inside of t that contain themselves. A list in a schema that
-// contains itself is not one of them: the schema is where the circle is closed.
+// cyclicTypes finds the types inside t that contain themselves. A list in a schema that contains itself is not one of
+// them: the cycle closes at the schema.
 func cyclicTypes(t *generable.Type) map[*generable.Type]cycle {
 	out := make(map[*generable.Type]cycle)
 	generable.Walk(t, func(p *generable.Type) bool {
@@ -217,7 +217,7 @@ func cyclicTypes(t *generable.Type) map[*generable.Type]cycle {
 	return out
 }
 
-// reaches reports whether to is t or a part of it, with or without those of schemas.
+// reaches reports whether to is t or a part of it, with or without the fields of schemas.
 func reaches(t, to *generable.Type, fields bool) bool {
 	found := false
 	generable.Walk(t, func(p *generable.Type) bool {
@@ -227,7 +227,7 @@ func reaches(t, to *generable.Type, fields bool) bool {
 	return found
 }
 
-// text is the last resort for a part: its JSON in a string.
+// text returns the last resort for a part: its JSON in a string.
 func (b *builder) text(p place) *shape {
 	f := encoded
 	if p.union || p.t.AcceptsText() {
@@ -287,8 +287,8 @@ func (b *builder) fill(s *shape, p place) {
 	}
 }
 
-// list sets the shapes of a list's items. The places of a tuple have their own where the
-// target can distinguish them; otherwise each item may be what any of them is.
+// list sets the shapes of a list's items. The positions of a tuple have separate shapes where the target can
+// distinguish them; otherwise each item may be what any of them is.
 func (b *builder) list(s *shape, p place, part func(*generable.Type, int) *shape) {
 	n := len(p.t.Variants)
 	switch {
@@ -345,18 +345,18 @@ func (b *builder) object(s *shape, p place) {
 	}
 }
 
-// bigInt reports whether a field is meant for integers that not every JSON reader holds.
+// bigInt reports whether a field is meant for integers that not every JSON reader can hold.
 func bigInt(f *generable.Field) bool {
 	l := both(f.Limits, limitsOn(f.Type))
 	return f.Type.Deref().Kind == generable.IntType && l != nil &&
 		(l.Ge != nil && (*l.Ge < -safeInt || *l.Ge > safeInt) || l.Le != nil && (*l.Le > safeInt || *l.Le < -safeInt))
 }
 
-// presence decides how a field is written that may be left out; budgets may change it later.
+// presence decides how a field that may be left out is written; budgets may change it later.
 func (b *builder) presence(f *generable.Field, s *shape) presence {
 	takesNone := f.Type.AcceptsNone()
 	isAny := f.Type.Deref().Kind == generable.AnyType
-	differs := f.Optional && takesNone && (!f.Default.IsNull() || f.Omit && isAny) // null and nothing are not the same
+	differs := f.Optional && takesNone && (!f.Default.IsNull() || f.Omit && isAny) // null and absence differ
 	switch {
 	case f.Required():
 		return required
@@ -376,8 +376,7 @@ func (b *builder) presence(f *generable.Field, s *shape) presence {
 	return optional
 }
 
-// wireKey is a field's name where the target takes it, else one made of the characters it
-// takes.
+// wireKey returns a field's name if the target accepts it, else a key made of the characters that it accepts.
 func (b *builder) wireKey(name string, taken map[string]bool) string {
 	var key string
 	switch {

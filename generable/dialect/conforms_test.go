@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// Where a target cannot tell the places of a tuple apart, each is held against its type once it is
-// read, as the decoder would: what can be read as that type is, and all else is a mismatch.
+// If a target cannot distinguish the positions of a tuple, each item is checked against its type after it is read, as
+// the decoder would: what can be read as that type is accepted, everything else is a mismatch.
 func TestTuplePlaces(t *testing.T) {
 	tuple := generable.TupleType([]*generable.Type{generable.StrT, generable.IntT}, generable.AnyT)
 	dicts := generable.DictOfType(generable.DictOfType(generable.DictOfType(generable.AnyT)))
@@ -35,7 +35,7 @@ func TestTuplePlaces(t *testing.T) {
 	} {
 		for _, target := range []string{"openai", "anthropic", "mistral", "deepseek", "openrouter", "gemini"} {
 			if target == "gemini" && strings.HasPrefix(row.text, `{"value"`) {
-				continue // which takes tuples as they are
+				continue // which accepts tuples unchanged
 			}
 			r := compile(t, row.typ, target).Decode(row.text, row.o)
 			got := generable.JSON(r.Value, row.typ)
@@ -49,7 +49,7 @@ func TestTuplePlaces(t *testing.T) {
 	}
 }
 
-// deviates tells where a value, the records in it included, is none of its type.
+// deviates reports where a value, or a record in it, does not have its type.
 func deviates(t *generable.Type, v generable.Value) string {
 	if errs := t.Conforms(v); errs != nil {
 		return errs.Error()
@@ -84,7 +84,7 @@ func deviates(t *generable.Type, v generable.Value) string {
 	return ""
 }
 
-// What is read is a value of the type, whatever the text, the level and the target.
+// The result of reading is a value of the type, for every text, level and target.
 func TestDecodedConforms(t *testing.T) {
 	read := 0
 	seeds := uint64(8 * rounds)

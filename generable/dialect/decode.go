@@ -7,14 +7,13 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Decode reads an answer as [lenient.Decode] does, with the same options, repairs and
-// errors. It takes the wire form and, since a model may not have been held to the schema, the
-// natural one. What was undone is on record among the repairs, at no cost, by the kinds of its
-// rewrites. Paths are those of the natural value, and errors name natural types, so that
-// they serve as a complaint whatever form the answer had; offsets are those of the text.
+// Decode reads an answer as [lenient.Decode] does, with the same options, repairs and errors. It accepts the wire
+// form and, since a model may not have been held to the schema, the natural one. What was undone is recorded among
+// the repairs, at no cost, under the kinds of its rewrites. Paths are those of the natural value and errors name
+// natural types, so that they serve as a complaint whatever form the answer had; offsets are those of the text.
 //
-// An answer that fits the wire form without a repair is read by it, whatever else it could
-// be; otherwise the reading that needs the least repairs counts.
+// An answer that fits the wire form without a repair is read as the wire form, whatever else it could be; otherwise
+// the reading with the least repair cost counts.
 func (w *Wire) Decode(text string, o generable.Options) lenient.Result {
 	if !w.Rewritten() {
 		return lenient.Decode(w.Natural, text, o)
@@ -36,18 +35,18 @@ func (w *Wire) Decode(text string, o generable.Options) lenient.Result {
 	natural := lenient.Decode(w.Natural, text, o)
 	consider(reading{Result: natural, outer: natural.Cost})
 	best.Visits = visits
-	best.Partial = natural.Partial // what is known of an unfinished wire form has no natural one
+	best.Partial = natural.Partial // an unfinished wire form has no natural equivalent
 	return best.Result
 }
 
 // reading is one way to read a text.
 type reading struct {
 	lenient.Result
-	outer int  // cost of the repairs outside of JSON texts, which other readings do not look into
-	mixed bool // some part was in the natural form: perhaps all of it does
+	outer int  // cost of the repairs outside JSON texts, which other readings do not look into
+	mixed bool // some part was in the natural form, and perhaps all of it is
 }
 
-// betters reports whether a is a better reading of a text than b, which was tried before.
+// betters reports whether a is a better reading of a text than b, which was tried earlier.
 func (a *reading) betters(b *reading) bool {
 	switch {
 	case a.OK != b.OK:
@@ -60,7 +59,7 @@ func (a *reading) betters(b *reading) bool {
 	return len(a.Errors) < len(b.Errors)
 }
 
-// read decodes a text in the wire form of a shape: the root's, or that of what it wraps.
+// read decodes a text in the wire form of a shape: that of the root, or of the value that the root wraps.
 func (w *Wire) read(s *shape, text string, o generable.Options) (r reading) {
 	r.Result = lenient.Decode(s.wire, text, o)
 	defer func() {

@@ -16,7 +16,7 @@ func compile(t *testing.T, typ *generable.Type, target string) *Wire {
 	return w
 }
 
-// What models write under a schema, beside it, and in spite of it.
+// Answers that follow a schema, ignore it, or contradict it.
 func TestDecode(t *testing.T) {
 	s := samples()
 	ints := generable.DictOfType(generable.IntT)
@@ -77,7 +77,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Where nothing is rewritten the natural decoder does all the work.
+// If nothing is rewritten the natural decoder does all the work.
 func TestNaturalWire(t *testing.T) {
 	s := samples()
 	for name, targets := range map[string]string{"record": "openai anthropic gemini mistral deepseek openrouter ollama", "optional": "gemini ollama", "dict": "gemini ollama", "tree": "openai gemini ollama compat", "union": "gemini llama.cpp"} {
@@ -89,7 +89,7 @@ func TestNaturalWire(t *testing.T) {
 	}
 }
 
-// The records of what was repaired inside a JSON text are told, with their place.
+// The records of repairs inside a JSON text are reported, with their place.
 func TestDecodeRecords(t *testing.T) {
 	w := compile(t, samples()["inline"], "openai")
 	r := w.Decode(`{"id": 1, "data": null, "extra": {"json": "{a: 1}"}}`, generable.Options{})
@@ -101,7 +101,7 @@ func TestDecodeRecords(t *testing.T) {
 	}
 }
 
-// One record tells of all places of one type, and how many there are.
+// One record covers all places of one type, with their number.
 func TestDecodeCounts(t *testing.T) {
 	w := compile(t, generable.ListOfType(generable.DictOfType(generable.IntT)), "openai")
 	for text, want := range map[string]string{

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// do gives the wire form of a value of the natural type, made of lists and dicts: what a
-// model should have written for it. It fails for values of other types.
+// do returns the wire form of a value of the natural type, made of lists and dicts: what a model should have written
+// for it. It fails for values of other types.
 func do(w *Wire, v generable.Value) (generable.Value, error) {
 	if errs := w.Natural.Conforms(v); errs != nil {
 		return generable.Value{}, errs
@@ -142,7 +142,7 @@ func pair(key string, v generable.Value) generable.Value {
 	return m.Value()
 }
 
-// lack is what stands for a field that has no value.
+// lack returns what represents a field without a value.
 func (p presence) lack() generable.Value {
 	switch p {
 	case markedAbsent:

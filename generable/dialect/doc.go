@@ -1,18 +1,16 @@
-// Package dialect writes a type as the JSON Schema that a provider decodes under, and reads
-// back what the provider writes.
+// Package dialect writes a type as the JSON Schema under which a provider decodes, and reads back what the provider
+// writes.
 //
-// Providers hold a model to subsets of JSON Schema that differ: one wants every property
-// required, one knows no open objects, one no recursion, one counts optional properties. A
-// type that a provider cannot take as it is gets another form on the wire: a dict becomes a
-// list of keys and values, an optional field a nullable one. [Wire] is that form: the schema,
-// the rewrites that led to it, what it uses of the provider's budgets, and the way back. The
-// way back is exact, and [Wire.Decode] takes the natural form as well,
-// since not every route honours a schema.
+// Providers hold a model to different subsets of JSON Schema: one requires every property, one has no open objects,
+// one no recursion, one counts optional properties. A type that a provider cannot accept unchanged gets another form
+// on the wire: a dict becomes a list of keys and values, an optional field a nullable one. [Wire] is that form: the
+// schema, the rewrites that led to it, its use of the provider's budgets, and the way back. The way back is exact,
+// and [Wire.Decode] also accepts the natural form, since not every route honours a schema.
 //
-// What a schema of the provider cannot say is in its descriptions and in [Wire.Prompt]; the
-// decoder checks all of it. A type is refused only when no rewrite is left.
+// Constraints that a provider's schema cannot express are in its descriptions and in [Wire.Prompt]; the decoder
+// checks all of them. A type is refused only if no rewrite is left.
 //
-// The targets differ by a table of [Rules] alone.
+// The targets differ only in a table of rules.
 package dialect
 
 import (

@@ -7,36 +7,36 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// emitter writes the schema of a shape, counts what it uses and records what was rewritten.
+// emitter writes the schema of a shape, counts what it uses and records the rewrites.
 type emitter struct {
 	*ruleset
 	usage
 	defs     *generable.Map
 	shared   map[*shape]bool   // written once under $defs and referred to
-	names    map[*shape]string // of those
+	names    map[*shape]string // names of the shared shapes
 	named    map[string]bool
 	rewrites []Rewrite
-	forms    []note // where the wire differs from the natural form
-	limits   []note // what the schema cannot say
+	forms    []note // how the wire differs from the natural form
+	limits   []note // constraints that the schema cannot express
 
-	optionals, nullables, choices int // fields and unions that could be written otherwise
+	optionals, nullables, choices int // fields and unions that could be written differently
 
-	quiet bool            // only counting, without records
-	told  map[origin]bool // records that exist; a type written in several places is reported once
+	quiet bool            // only count, without recording
+	told  map[origin]bool // existing records; a type that is written in several places is reported once
 }
 
-// spot is the place that is being written.
+// spot is the place being written.
 type spot struct {
 	path   *message.Path
-	level  int               // of objects and arrays, this one included
-	limits *generable.Limits // of the field whose value this is
-	notes  *notes            // of the nearest place that has a description
+	level  int               // of objects and arrays, including this one
+	limits *generable.Limits // of the field whose value is written
+	notes  *notes            // of the nearest place with a description
 	owner  *generable.Field  // the nearest field
 	below  int               // steps below it
-	inName int               // bytes of the names on the way, which a grammar repeats
+	inName int               // bytes of the names on the path, which a grammar repeats
 }
 
-// origin is what a record is about.
+// origin identifies what a record is about.
 type origin struct {
 	kind  string
 	field *generable.Field
@@ -79,7 +79,7 @@ func (e *emitter) write(s *shape, at spot) *generable.Map {
 	e.keep(at, limitedAll)
 	name := e.name(s)
 	if _, done := e.defs.Get(name); !done {
-		e.defs.Set(name, generable.Value{}) // holds the place while the body refers to itself
+		e.defs.Set(name, generable.Value{}) // reserves the place while the body refers to itself
 		e.chars += len(name)
 		n := &notes{}
 		inner := spot{path: at.path, level: 1, notes: n, owner: at.owner, below: at.below}
@@ -89,7 +89,7 @@ func (e *emitter) write(s *shape, at spot) *generable.Map {
 	return in.Object("$ref", generable.StrOf("#/$defs/"+name))
 }
 
-// tooLong ends the writing of schemas that no target takes.
+// tooLong stops the writing of schemas that no target accepts.
 func (e *emitter) tooLong() bool { return e.written > e.budgets.bytes }
 
 // body writes a shape where it is used.
@@ -161,13 +161,13 @@ const digitsPattern = "^-?[0-9]+$"
 // container counts an object or array.
 func (e *emitter) container(level int) { e.usage.depth = max(e.usage.depth, level) }
 
-// described writes a shape at its own place, with the description that belongs there.
+// described writes a shape at its own place, with the description for that place.
 func (e *emitter) described(s *shape, at spot) *generable.Map {
 	at.notes = &notes{}
 	return e.describe(e.write(s, at), at, e.docOf(s))
 }
 
-// docOf is what the type at a place means, unless its definition says so.
+// docOf returns the doc of the type at a place, unless its definition has it.
 func (e *emitter) docOf(s *shape) string {
 	if e.shared[s] {
 		return ""
@@ -223,7 +223,7 @@ func (e *emitter) box(s *shape, at spot) *generable.Map {
 	return e.object([]property{{jsonKey, typed("string"), true}})
 }
 
-// slots writes a union as one object that has a list for each variant.
+// slots writes a union as one object with a list for each variant.
 func (e *emitter) slots(s *shape, at spot) *generable.Map {
 	e.rewrite("union-as-lists", at, s.nat.String(), "an object with a list for each variant", "an object with a list for each variant: one item in the list of the one that applies, none in the others")
 	e.container(at.level + 1)
@@ -238,7 +238,7 @@ func (e *emitter) slots(s *shape, at spot) *generable.Map {
 	return e.object(props)
 }
 
-// slotName is the key of a variant's list: its name, numbered where that is taken.
+// slotName returns the key of a variant's list: its name, numbered if the name is taken.
 func slotName(s *shape, i int) string {
 	base := plainName(s.parts[i].nat.String(), "_.-", 48)
 	n := 1

@@ -32,7 +32,7 @@ func (e *emitter) object(list []property) *generable.Map {
 	}
 	m := typed("object")
 	m.Set("properties", props.Value())
-	if len(need) > 0 || e.requireAll { // an empty list is one that clients drop
+	if len(need) > 0 || e.requireAll { // an empty list, which clients drop
 		m.Set("required", in.Texts(need))
 	}
 	m.Set("additionalProperties", generable.BoolOf(false))
@@ -42,7 +42,7 @@ func (e *emitter) object(list []property) *generable.Map {
 	return m
 }
 
-// record writes a schema, with the discriminator first where it is a variant.
+// record writes a schema, with the discriminator first if it is a variant.
 func (e *emitter) record(s *shape, at spot) *generable.Map {
 	e.container(at.level)
 	var list []property
@@ -66,8 +66,8 @@ func (e *emitter) record(s *shape, at spot) *generable.Map {
 	return e.object(list)
 }
 
-// field writes the schema of one field: that of its value, what it may be instead, and all
-// that has to be said of it in words.
+// field writes the schema of one field: that of its value, its alternatives, and everything that must be said about
+// it in words.
 func (e *emitter) field(f *member, parent spot) *generable.Map {
 	n := &notes{}
 	at := parent.in(f.nat.Name)
@@ -107,7 +107,7 @@ func (e *emitter) field(f *member, parent spot) *generable.Map {
 	return e.describe(m, at, doc)
 }
 
-// lack is how the absence of a field looks.
+// lack returns how the absence of a field looks.
 func (e *emitter) lack(f *member) string {
 	switch f.presence {
 	case nullable:
@@ -122,7 +122,7 @@ func (e *emitter) lack(f *member) string {
 	return "left out"
 }
 
-// present adds to the schema of a field's value what stands for a field that is left out.
+// present extends the schema of a field's value by the form that represents absence.
 func (e *emitter) present(f *member, m *generable.Map, at spot) *generable.Map {
 	switch f.presence {
 	case optional, omitted:
@@ -171,8 +171,8 @@ func (e *emitter) orAbsent(m *generable.Map) *generable.Map {
 	return in.Object("anyOf", generable.ListOf(m.Value(), absent.Value()))
 }
 
-// describe adds the description of a place. It comes first, so that a model reads it before
-// the parts. Beside a $ref, where it must not stand, it goes another way.
+// describe adds the description of a place. It comes first, so that a model reads it before the parts. A description
+// is not allowed next to a $ref; there it moves to the prompt, or the $ref into an anyOf.
 func (e *emitter) describe(m *generable.Map, at spot, doc string) *generable.Map {
 	text := at.notes.text(doc)
 	if text == "" {
@@ -191,7 +191,7 @@ func (e *emitter) describe(m *generable.Map, at spot, doc string) *generable.Map
 	return withDescription(m, text)
 }
 
-// withDescription puts a description behind the type.
+// withDescription puts a description after the type.
 func withDescription(m *generable.Map, text string) *generable.Map {
 	out := generable.NewMap(m.Len() + 1)
 	if kind, ok := m.Get("type"); ok {
@@ -206,14 +206,14 @@ func withDescription(m *generable.Map, text string) *generable.Map {
 	return out
 }
 
-// in is the place of a field.
+// in returns the place of a field.
 func (at spot) in(name string) spot {
 	at.path = at.path.Key(name)
 	at.below++
 	return at
 }
 
-// down is the place of a part that many levels deeper.
+// down returns the place of a part that is deeper by the given number of levels.
 func (at spot) down(name string, levels int) spot {
 	down := spot{path: at.path, level: at.level + levels, owner: at.owner, below: at.below + 1, inName: at.inName + 5*levels}
 	if name != "" {

@@ -37,7 +37,7 @@ func (e *emitter) countEnum(values []string) {
 	}
 }
 
-// choice writes a union as the anyOf of its parts, null among them where withNull says so.
+// choice writes a union as the anyOf of its parts, including null if withNull is set.
 func (e *emitter) choice(s *shape, at spot, withNull bool) *generable.Map {
 	if s.nat.Kind == generable.UnionType && len(s.parts) > 1 {
 		e.rewrite("one-of", at, "oneOf", "anyOf", "")
@@ -55,7 +55,7 @@ func (e *emitter) choice(s *shape, at spot, withNull bool) *generable.Map {
 			inner.path, inner.below = at.path.Part("<"+p.nat.String()+">"), at.below+1
 		}
 		if l := at.limits; l != nil && l.Only != nil && len(of(p.nat, l.Only.Items())) == 0 {
-			continue // none of the values there are is of this part
+			continue // none of the allowed values belongs to this part
 		}
 		m := e.write(p, inner)
 		only = m
@@ -116,7 +116,7 @@ func (e *emitter) orNull(m *generable.Map) *generable.Map {
 	return m
 }
 
-// list writes a list or, where the target knows them, a tuple.
+// list writes a list or, where the target supports them, a tuple.
 func (e *emitter) list(s *shape, at spot) *generable.Map {
 	e.container(at.level)
 	m := typed("array")
@@ -139,7 +139,7 @@ func (e *emitter) list(s *shape, at spot) *generable.Map {
 	return m
 }
 
-// tuple writes a tuple as an object whose keys are the places.
+// tuple writes a tuple as an object whose keys are the positions.
 func (e *emitter) tuple(s *shape, at spot) *generable.Map {
 	e.rewrite("tuple-as-object", at, s.nat.String(), `{"0": …}`, "an object whose keys are the positions in the list, from \"0\"")
 	e.container(at.level)
@@ -153,8 +153,8 @@ func (e *emitter) tuple(s *shape, at spot) *generable.Map {
 	return e.object(props)
 }
 
-// checked moves what no schema of a form can say into words: conditions of a host, and the
-// only values there are where the target cannot list them.
+// checked moves what no schema can express into words: conditions of a host, and the only allowed values if the
+// target cannot list them.
 func (e *emitter) checked(s *shape, at spot, l *generable.Limits) *generable.Limits {
 	if l == nil || l.Check == nil && l.Only == nil {
 		return l
@@ -171,7 +171,7 @@ func (e *emitter) checked(s *shape, at spot, l *generable.Limits) *generable.Lim
 	return &own
 }
 
-// listable reports whether an enum can say which values of a type there are.
+// listable reports whether an enum can express which values of a type are allowed.
 func (e *emitter) listable(t *generable.Type, only []generable.Value) bool {
 	if len(of(t, only)) == 0 {
 		return false
@@ -188,7 +188,7 @@ func (e *emitter) listable(t *generable.Type, only []generable.Value) bool {
 		return e.literals >= scalarLiterals
 	case generable.AnyType:
 		return e.literals == allLiterals
-	case generable.OneOfType: // each part lists its own
+	case generable.OneOfType: // each part lists its own values
 		return !slices.ContainsFunc(t.Variants, func(v *generable.Type) bool {
 			v = v.Deref()
 			return v.Kind != generable.NoneType && len(of(v, only)) > 0 && (v.Kind == generable.OneOfType || !e.listable(v, only))
@@ -197,12 +197,12 @@ func (e *emitter) listable(t *generable.Type, only []generable.Value) bool {
 	return false
 }
 
-// of are the values that are ones of t.
+// of returns the values that are values of t.
 func of(t *generable.Type, values []generable.Value) []generable.Value {
 	return slices.DeleteFunc(slices.Clone(values), func(v generable.Value) bool { return t.Deref().Conforms(v) != nil })
 }
 
-// literal lists the only values that there are.
+// literal lists the only allowed values.
 func (e *emitter) literal(m *generable.Map, t *generable.Type, at spot) *generable.Map {
 	if at.limits == nil || at.limits.Only == nil {
 		return m

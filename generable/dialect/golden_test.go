@@ -10,8 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// One file for each sample type: what every target makes of it. Targets that write the same
-// schema share it.
+// One file for each sample type shows the result for every target. Targets with the same schema share it.
 func TestSchemas(t *testing.T) {
 	for name, typ := range samples() {
 		var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// limitsOn are all limits on t itself, nil when there are none.
+// limitsOn returns all limits on t itself, or nil without any.
 func limitsOn(t *generable.Type) *generable.Limits {
 	var l *generable.Limits
 	for t = in.Resolved(t); t.Kind == generable.LimitType; t = in.Resolved(t.Elem) {
@@ -19,8 +19,7 @@ func limitsOn(t *generable.Type) *generable.Limits {
 	return l
 }
 
-// both returns limits that say what two say together. What has room for one of the two
-// alone, such as a pattern, becomes a check.
+// both combines two sets of limits. A limit that can exist only once, such as a pattern, becomes a check.
 func both(a, b *generable.Limits) *generable.Limits {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -62,7 +61,7 @@ func tighter[T int | float64](a, b *T, of func(x, y T) T) *T {
 	return &t
 }
 
-// alone is a limit as a check.
+// alone returns a limit as a check.
 func alone(says string, l generable.Limits) *generable.Check {
 	return &generable.Check{Says: says, Holds: func(v generable.Value) bool {
 		return len(generable.CheckLimits(&generable.Field{Limits: &l}, v)) == 0
@@ -76,7 +75,7 @@ func bothChecks(a, b *generable.Check) *generable.Check {
 	return &generable.Check{Says: a.Says + " and " + b.Says, Holds: func(v generable.Value) bool { return a.Holds(v) && b.Holds(v) }}
 }
 
-// fixedLen is the number of items that a list has to have; -1 when there may be more or fewer.
+// fixedLen returns the number of items that a list must have, or -1 if it is not fixed.
 func fixedLen(l *generable.Limits) int {
 	if l == nil || l.MinLen == nil || l.MaxLen == nil || *l.MinLen != *l.MaxLen {
 		return -1
@@ -84,7 +83,7 @@ func fixedLen(l *generable.Limits) int {
 	return *l.MinLen
 }
 
-// limited says which limits concern the form of a place.
+// limited says which limits apply to the form of a place.
 type limited uint8
 
 const (
@@ -146,7 +145,7 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	own := *at.limits
 	kind, _ := m.Get("type")
 	whole := generable.Equal(kind, generable.StrOf("integer"))
-	if whole && takes { // the bounds of integers need no distinction
+	if whole && takes { // for integers, exclusive bounds become inclusive ones
 		own.Ge, own.Gt = tighter(own.Ge, above(own.Gt), math.Max), nil
 		own.Le, own.Lt = tighter(own.Le, below(own.Lt), math.Min), nil
 		if e.pairedBounds {
@@ -173,9 +172,9 @@ func (e *emitter) number(m *generable.Map, at spot, takes bool) *generable.Map {
 	return m
 }
 
-// bothBounds adds to a lone bound far from 0 the other one, beyond which no reader of JSON holds
-// integers exactly. Of such a bound alone llama.cpp makes a grammar that takes others as well: -03 for
-// at most -8, 15 for at least 105.
+// bothBounds adds the missing second bound to a single bound that is far from 0: the limit beyond which no JSON
+// reader holds integers exactly. From the single bound alone, llama.cpp makes a grammar that also accepts other
+// numbers: -03 for at most -8, 15 for at least 105.
 func bothBounds(ge, le *float64) (*float64, *float64) {
 	high, low := float64(safeInt), -float64(safeInt)
 	switch {
@@ -187,7 +186,7 @@ func bothBounds(ge, le *float64) (*float64, *float64) {
 	return ge, le
 }
 
-// above is the least integer that is more than f, below the greatest that is less.
+// above returns the least integer greater than f, below the greatest integer less than f.
 func above(f *float64) *float64 {
 	if f == nil {
 		return nil
@@ -210,7 +209,7 @@ func (e *emitter) sayUnique(at spot, l *generable.Limits) {
 	}
 }
 
-// boundValue writes a bound; one of integers as an integer, the nearest that keeps it.
+// boundValue writes a bound. For integers it is the nearest integer that keeps the bound.
 func boundValue(f float64, whole bool, round func(float64) float64) generable.Value {
 	if whole {
 		f = round(f)
@@ -250,7 +249,7 @@ func (e *emitter) str(at spot) *generable.Map {
 	return m
 }
 
-// countLimit is the greatest number that the target counts to.
+// countLimit returns the greatest number that the target counts to.
 func (e *emitter) countLimit() int {
 	if e.maxRepeat > 0 {
 		return e.maxRepeat
@@ -271,8 +270,8 @@ func (e *emitter) items(m *generable.Map, at spot) {
 	e.length(m, at, "minItems", "maxItems", "items", e.minItems, most)
 }
 
-// length adds a least and a greatest length where the target takes them. The greatest
-// minimum that it takes stands for a larger one.
+// length adds a minimum and a maximum length where the target accepts them. A larger minimum is replaced by the
+// greatest one that the target accepts.
 func (e *emitter) length(m *generable.Map, at spot, minKey, maxKey, unit string, least, most int) {
 	l := at.limits
 	var sayMin, sayMax *int

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// subset is what a provider documents of the schemas it takes. It is written apart from the
-// rules that the compiler follows, as a second opinion on them.
+// subset is what a provider documents about the schemas that it accepts. It is written independently of the
+// compiler's rules, as a second opinion on them.
 type subset struct {
 	keys                  string // keywords
 	objectRoot, allNeeded bool
 	openObjects           bool
-	bareRef               bool // $ref stands alone
+	bareRef               bool // $ref without siblings
 	cycles                string
 	depth, properties     int
 	optionals, unions     int
@@ -51,14 +51,14 @@ var subsets = map[string]subset{
 	"ollama":   llamaSubset, "compat": llamaSubset,
 }
 
-// linter finds what a schema does that the provider does not take.
+// linter finds what the provider does not accept in a schema.
 type linter struct {
 	subset
 	defs     map[string]any
 	found    []string
 	used     subset
-	optional map[string][]string // definition to those it refers to from where they may be left out
-	always   map[string][]string // and from where they may not
+	optional map[string][]string // definition to those it refers to from optional places
+	always   map[string][]string // and from required places
 }
 
 func lint(target, schema string) []string {
@@ -95,7 +95,7 @@ func (l *linter) over(what string, n, limit int) {
 	}
 }
 
-// schema looks at one schema in definition def; left says that it may be left out.
+// schema checks one schema in definition def; left says that it may be left out.
 func (l *linter) schema(x any, at string, depth int, def string, left bool) {
 	m, ok := x.(map[string]any)
 	if !ok {
@@ -149,7 +149,7 @@ func (l *linter) schema(x any, at string, depth int, def string, left bool) {
 	}
 }
 
-// array looks at items; llama.cpp reads prefixItems as exactly these, and not beside items.
+// array checks items; llama.cpp reads prefixItems as exactly these items, and not together with items.
 func (l *linter) array(m map[string]any, at string, depth int, def string, left bool) {
 	first, isTuple := m["prefixItems"].([]any)
 	for i, x := range first {
@@ -211,7 +211,7 @@ func (l *linter) object(m map[string]any, at string, depth int, def string) {
 	}
 }
 
-// literals looks at the values that are listed.
+// literals checks the listed values.
 func (l *linter) literals(m map[string]any, at string) {
 	values, _ := m["enum"].([]any)
 	if one, ok := m["const"]; ok {
@@ -262,7 +262,7 @@ func (l *linter) text(m map[string]any, at string) {
 	}
 }
 
-// cyclic looks for definitions that lead back to themselves by references that must not.
+// cyclic finds definitions that lead back to themselves by references that must not.
 func (l *linter) cyclic() {
 	edges := func(def string) []string {
 		switch l.cycles {

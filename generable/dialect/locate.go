@@ -8,11 +8,11 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// locator finds the place in the natural value that a path in the wire's text leads to. Errors
-// and records speak of the type that the author knows, not of the form that a provider wanted.
+// locator maps a path in the wire's text to the place in the natural value. Errors and records refer to the type that
+// the author knows, not to the form that a provider requires.
 type locator struct {
 	root *shape
-	raw  generable.Value // the text without a type, for the keys of dicts; null where they do not matter
+	raw  generable.Value // the text read without a type, for the keys of dicts; null if they do not matter
 }
 
 // token is one step of a path.
@@ -41,8 +41,8 @@ func tokens(path string) []token {
 	return out
 }
 
-// place returns the natural path of one in the wire's text, and the shape there; nil where the
-// path leads into JSON text or out of the wire.
+// place returns the natural path for a path in the wire's text, and the shape there. The shape is nil if the path
+// leads into JSON text or out of the wire.
 func (l *locator) place(path string) (string, *shape) {
 	var b strings.Builder
 	steps := tokens(path)
@@ -62,7 +62,7 @@ func (l *locator) place(path string) (string, *shape) {
 	return b.String(), s
 }
 
-// step follows as many tokens from a shape as make up one step of the natural value.
+// step follows as many tokens from a shape as make up one step in the natural value.
 func (l *locator) step(s *shape, steps []token, raw generable.Value) (next *shape, name string, used int) {
 	t := steps[0]
 	switch s.form {
@@ -154,7 +154,7 @@ func (l *locator) pair(s *shape, steps []token, raw generable.Value) (*shape, st
 	return s.items, name, 1
 }
 
-// reach goes down a value; null where there is no such way.
+// reach follows steps down a value; it returns null if they lead nowhere.
 func reach(v generable.Value, steps []token) generable.Value {
 	for _, t := range steps {
 		if list, ok := v.AsList(); ok && t.index >= 0 && t.index < list.Len() {
@@ -168,14 +168,14 @@ func reach(v generable.Value, steps []token) generable.Value {
 	return v
 }
 
-// repairs sets the natural places of records.
+// repairs replaces the paths of records with natural ones.
 func (l *locator) repairs(list []generable.Repair) {
 	for i := range list {
 		list[i].Path, _ = l.place(list[i].Path)
 	}
 }
 
-// errors sets the natural places of errors, and the natural type where they name the wire's.
+// errors replaces the paths of errors with natural ones, and names of wire types with the natural type.
 func (l *locator) errors(list generable.FieldErrors) {
 	for _, e := range list {
 		var s *shape

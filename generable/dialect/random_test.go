@@ -9,12 +9,12 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// maker makes random types and values of them. An inline union gets at most one part that is
-// an object and one that is a list, so that JSON tells its parts apart in the natural form.
+// maker makes random types and values of them. An inline union has at most one part that is an object and one that is
+// a list, so that JSON distinguishes its parts in the natural form.
 type maker struct {
 	*rand.Rand
 	named int
-	refs  []*generable.Type // schemas and unions under way, for types that contain themselves
+	refs  []*generable.Type // schemas and unions under construction, for types that contain themselves
 }
 
 func newMaker(seed uint64) *maker { return &maker{Rand: rand.New(rand.NewPCG(seed, 7))} }
@@ -66,7 +66,7 @@ func (m *maker) typ(depth int) *generable.Type {
 	return m.record(depth)
 }
 
-// limited is a scalar that keeps limits of its own, or is one of a few values.
+// limited returns a scalar with its own limits, or one of a few values.
 func (m *maker) limited() *generable.Type {
 	only := func(values ...generable.Value) generable.Limits {
 		return generable.Limits{Only: generable.NewList(values)}
@@ -91,7 +91,7 @@ func (m *maker) limited() *generable.Type {
 	return good(generable.Limited(generable.AnyT, only(generable.ListOf(generable.IntOf(1)), pair("a", half))))
 }
 
-// tuple is a list whose places have types of their own: of a fixed length, or of any.
+// tuple returns a list whose positions have their own types: of fixed or arbitrary length.
 func (m *maker) tuple(depth int) *generable.Type {
 	items := []*generable.Type{m.typ(depth - 1)}
 	for range m.IntN(3) {
@@ -103,7 +103,7 @@ func (m *maker) tuple(depth int) *generable.Type {
 	return generable.TupleType(items, pick(m, nil, generable.BoolT))
 }
 
-// itself is a type that contains itself without a schema between.
+// itself returns a type that contains itself without a schema in between.
 func (m *maker) itself(depth int) *generable.Type {
 	self := generable.RefTo(m.next("Self"))
 	parts := []*generable.Type{pick(m, generable.StrT, generable.IntT, m.enum())}
@@ -181,7 +181,7 @@ func (m *maker) record(depth int) *generable.Type {
 	return t
 }
 
-// limit gives a field limits that its values, as made by value, keep.
+// limit adds limits to a field that its values, as made by value, keep.
 func (m *maker) limit(f *generable.Field) {
 	if m.IntN(2) == 0 {
 		return
@@ -263,7 +263,7 @@ func (m *maker) value(t *generable.Type, l *generable.Limits, depth int) generab
 		switch {
 		case depth <= 0 && t.AcceptsNone():
 			return generable.Value{}
-		case depth <= 0: // the first part leads nowhere
+		case depth <= 0: // the first part is not recursive
 			return m.value(t.Variants[0], l, depth)
 		}
 		return m.value(pick(m, t.Variants...), l, depth)

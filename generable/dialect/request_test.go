@@ -16,8 +16,8 @@ func optionals(n int) *generable.Type {
 	return t
 }
 
-// The budgets that a target keeps for a whole request are spent schema by schema; one that finds too
-// little takes nothing, so that a smaller one behind it may still fit.
+// The budgets that a target applies to a whole request are spent schema by schema. A schema that exceeds the rest
+// takes nothing, so that a smaller one after it may still fit.
 func TestRequestBudgets(t *testing.T) {
 	for _, row := range []struct {
 		target string

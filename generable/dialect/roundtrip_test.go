@@ -7,11 +7,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// rounds is how many random types each property is held against.
+// rounds is how many random types each property is checked with.
 const rounds = 32
 
-// Any value of any type, written in the wire form of any target, reads back as itself, and
-// so does its natural form; the schema keeps the target's subset and takes the wire form.
+// Any value of any type, written in the wire form of any target, reads back as itself, and so does its natural form;
+// the schema stays within the target's subset and accepts the wire form.
 func TestRoundTrip(t *testing.T) {
 	rewritten := 0
 	for seed := range uint64(rounds) {
@@ -42,7 +42,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// roundTrip tells what goes wrong between a value and its forms.
+// roundTrip reports what goes wrong between a value and its forms.
 func roundTrip(w *Wire, v generable.Value, valid func(string) error) string {
 	natural := generable.JSON(v, w.Natural)
 	out, err := do(w, v)
@@ -72,7 +72,7 @@ func roundTrip(w *Wire, v generable.Value, valid func(string) error) string {
 	return ""
 }
 
-// A host may declare an optional field without a default that fits its type: it has a form all the same.
+// A host may declare an optional field without a default that fits its type: it has a form nevertheless.
 func TestOptionalWithoutADefault(t *testing.T) {
 	inner := &generable.Type{Kind: generable.RecordType, Name: "Inner", Fields: []generable.Field{{Name: "x", Type: generable.IntT}}}
 	for _, typ := range []*generable.Type{

@@ -10,44 +10,44 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// ruleset is the part of JSON Schema that a target takes, and its budgets. A limit of 0 means no limit.
+// ruleset is the part of JSON Schema that a target accepts, and its budgets. A limit of 0 means no limit.
 type ruleset struct {
 	target  string   // as in the model's name, "openai"
 	aliases []string // other names of the target
 
 	objectRoot bool // the root is an object without anyOf
-	requireAll bool // every property is required; what may be absent is null
-	dropNull   bool // a property that may be absent is not null as well: both would count
+	requireAll bool // every property is required; a property that may be absent is null
+	dropNull   bool // a property that may be absent is not also nullable: both would count
 	dicts      bool // additionalProperties may be a schema
-	untyped    bool // {} stands for any value
-	constants  bool // else an enum of one value
+	untyped    bool // {} means any value
+	constants  bool // const is allowed; otherwise an enum of one value is used
 	literals   literalRule
 	tuples     tupleRule
 	ordering   bool // propertyOrdering sets the order of properties
 
 	refs      bool          // $defs and $ref
-	recursion recursionRule // what a $ref may lead back to
-	refBeside besideRule    // a description next to $ref
+	recursion recursionRule // where a $ref may lead back
+	refBeside besideRule    // how a description next to $ref is handled
 	nullArray nullForm      // how null is added to a schema
 
 	intBounds, numBounds bool // minimum and maximum of integers, of numbers
-	pairedBounds         bool // a bound of integers that is far from 0 needs its other
+	pairedBounds         bool // an integer bound far from 0 needs the opposite bound
 	exclusive            bool // exclusiveMinimum and exclusiveMaximum of numbers
 	multiples            bool // multipleOf
 	lengths              bool // minLength, maxLength
 	maxItems             bool // maxItems
-	minItems             int  // the greatest minItems
-	maxRepeat            int  // the greatest length or number of items that may be counted
+	minItems             int  // the greatest minItems allowed
+	maxRepeat            int  // the greatest length or number of items that the target counts
 	patterns             patternRule
 	formats              string // of strings, separated by blanks
-	keyChars             string // what a property's name may hold besides letters and digits; "" is anything
+	keyChars             string // characters allowed in a property's name besides letters and digits; "" allows all
 	keyLen               int
-	plainNames           bool // names and listed texts hold no quotes and line breaks
+	plainNames           bool // names and listed texts must not contain quotes or line breaks
 
 	budgets budgets
 }
 
-// recursionRule says where a schema may refer to one that it is part of.
+// recursionRule says where a schema may refer to one that contains it.
 type recursionRule uint8
 
 const (
@@ -56,7 +56,7 @@ const (
 	unboundedRecursion                      // anywhere
 )
 
-// besideRule says what becomes of a description next to a $ref.
+// besideRule says how a description next to a $ref is handled.
 type besideRule uint8
 
 const (
@@ -64,13 +64,13 @@ const (
 	besideWrapped                   // the $ref moves into an anyOf
 )
 
-// nullForm says how null joins a schema.
+// nullForm says how null is added to a schema.
 type nullForm uint8
 
 const (
 	nullAnyOf   nullForm = iota // anyOf of the schema and null
-	nullScalars                 // "type": ["string", "null"], of scalars
-	nullTypes                   // the same of all schemas that have a type
+	nullScalars                 // "type": ["string", "null"], for scalars
+	nullTypes                   // the same for all schemas that have a type
 )
 
 // literalRule says which values an enum may list.
@@ -78,7 +78,7 @@ type literalRule uint8
 
 const (
 	numberLiterals literalRule = iota // texts and numbers
-	scalarLiterals                    // those, true and false
+	scalarLiterals                    // also true and false
 	allLiterals                       // any value
 )
 
@@ -87,17 +87,17 @@ type tupleRule uint8
 
 const (
 	noTuples    tupleRule = iota
-	fixedTuples           // for lists of exactly so many items
-	openTuples            // with items for those behind them
+	fixedTuples           // for lists with exactly that many items
+	openTuples            // with items for those after them
 )
 
-// patternRule says which regular expressions a target takes.
+// patternRule says which regular expressions a target accepts.
 type patternRule uint8
 
 const (
 	noPatterns       patternRule = iota
 	portablePatterns             // what every dialect of regular expressions reads alike
-	anchoredPatterns             // of those the ones in ^…$ without classes such as \d
+	anchoredPatterns             // portable patterns in ^…$ without classes such as \d
 )
 
 // budgets are a target's budgets for one schema; 0 means unlimited.
@@ -112,27 +112,27 @@ type budgets struct {
 	name       int // of the schema's name
 	bytes      int // of the schema's text
 	grammar    bool
-	// StrictTools is how many schemas a request may hold its tools to. It is the caller's to
-	// keep, as is the sum of Optionals and Unions over them.
+	// StrictTools is how many schemas a request may hold its tools to. The caller must keep this limit, and that of
+	// the sums of Optionals and Unions over these schemas.
 	strictTools int
 }
 
-// Bounds that no provider names.
+// Bounds that no provider documents.
 const (
 	unrollDepth      = 4       // how often a type may contain itself before it becomes JSON text
-	defaultMaxDepth  = 60      // of schemas where the provider names no limit
-	maxSchemaBytes   = 1 << 19 // of any schema: a larger request serves nobody
-	unrolledBytes    = 1 << 17 // of schemas in which recursion is unrolled
-	grammarCeiling   = 100_000 // bytes of schema that llama.cpp's converter is known to bear
+	defaultMaxDepth  = 60      // of schemas, if the provider documents no limit
+	maxSchemaBytes   = 1 << 19 // of any schema: larger requests are useless
+	unrolledBytes    = 1 << 17 // of schemas with unrolled recursion
+	grammarCeiling   = 100_000 // bytes of schema that llama.cpp's converter is known to handle
 	grammarFloor     = 32 << 10
 	maxGrammar       = 1 << 20
 	grammarPerSchema = 4             // bytes of grammar kept per byte of schema, between floor and maximum
 	bigEnum          = 250           // values of an enum beyond which its characters count
-	safeInt          = 1<<53 - 1     // the greatest integer that every reader of JSON holds exactly
+	safeInt          = 1<<53 - 1     // the greatest integer that every JSON reader holds exactly
 	anyCount         = math.MaxInt32 // of items
 )
 
-// openAI is what OpenAI publishes of its strict mode.
+// openAI is what OpenAI documents for its strict mode.
 var openAI = ruleset{
 	target: "openai", objectRoot: true, requireAll: true, constants: true, literals: scalarLiterals,
 	refs: true, recursion: unboundedRecursion, refBeside: besideWrapped, nullArray: nullScalars,
@@ -141,7 +141,7 @@ var openAI = ruleset{
 	budgets: budgets{depth: 10, properties: 5000, enumValues: 1000, enumChars: 15000, chars: 120_000, name: 64, bytes: maxSchemaBytes},
 }
 
-// llamaCpp is what llama.cpp makes grammars of; Ollama and most servers of open models use it.
+// llamaCpp is what llama.cpp converts to grammars; Ollama and most servers of open models use it.
 var llamaCpp = ruleset{
 	target: "ollama", aliases: []string{"llama.cpp"}, dicts: true, untyped: true, constants: true, literals: allLiterals, tuples: fixedTuples,
 	refs: true, recursion: unboundedRecursion, refBeside: besideDropped, nullArray: nullScalars,
@@ -150,7 +150,7 @@ var llamaCpp = ruleset{
 	budgets: budgets{depth: defaultMaxDepth, name: 64, bytes: grammarCeiling, grammar: true},
 }
 
-// rules is the table of targets, in the order of [Targets]. It is read only.
+// rules is the table of targets, in the order of [Targets]. It is read-only.
 var rules = []ruleset{
 	openAI,
 	{
@@ -168,13 +168,13 @@ var rules = []ruleset{
 		formats: "date-time date time",
 		budgets: budgets{depth: defaultMaxDepth, bytes: maxSchemaBytes},
 	},
-	// Mistral documents no subset; what OpenAI takes is what its clients send.
+	// Mistral documents no subset; its clients send what OpenAI accepts.
 	openAI.as("mistral"),
 	{
 		target: "deepseek", objectRoot: true, requireAll: true,
 		budgets: budgets{depth: defaultMaxDepth, name: 64, bytes: unrolledBytes},
 	},
-	// Which subset counts depends on the route; OpenAI's is the one they share.
+	// The subset depends on the route; OpenAI's is the one that all routes share.
 	openAI.as("openrouter"),
 	llamaCpp,
 	llamaCpp.rooted("compat"),
@@ -185,8 +185,7 @@ func (r ruleset) as(target string) ruleset {
 	return r
 }
 
-// rooted is the same for servers behind OpenAI's interface, some of which take no root but an
-// object.
+// rooted returns the rules for servers behind OpenAI's interface, some of which accept only an object as the root.
 func (r ruleset) rooted(target string) ruleset {
 	r = r.as(target)
 	r.objectRoot = true
@@ -198,13 +197,13 @@ func Targets() []string {
 	return text.Each(rules, func(r ruleset) string { return r.target })
 }
 
-// TargetOf returns the name of the target with that name or alias.
+// TargetOf returns the name of the target with the given name or alias.
 func TargetOf(name string) (string, error) {
 	r, err := rulesOf(name)
 	return r.target, err
 }
 
-// rulesOf returns the rules of a target, by its name or an alias.
+// rulesOf returns the rules of a target, given its name or an alias.
 func rulesOf(target string) (ruleset, error) {
 	for i := range rules {
 		if rules[i].target == target || slices.Contains(rules[i].aliases, target) {
@@ -218,7 +217,7 @@ func (r *ruleset) takesFormat(name string) bool {
 	return slices.Contains(strings.Fields(r.formats), name)
 }
 
-// takesPattern reports whether a pattern may be in the target's schema.
+// takesPattern reports whether the target's schema may contain a pattern.
 func (r *ruleset) takesPattern(p string) bool {
 	switch r.patterns {
 	case portablePatterns:
@@ -229,9 +228,8 @@ func (r *ruleset) takesPattern(p string) bool {
 	return false
 }
 
-// portable reports whether a pattern means the same in every dialect of regular expressions:
-// no flags, no named groups, no classes by name, no escapes but of punctuation and \d \w \s
-// and their opposites, plain ASCII.
+// portable reports whether a pattern means the same in every dialect of regular expressions: no flags, no named
+// groups, no named classes, no escapes other than those of punctuation and \d \w \s and their opposites, only ASCII.
 func portable(p string) bool {
 	class := false
 	for i := 0; i < len(p); i++ {
@@ -267,8 +265,8 @@ func portable(p string) bool {
 	return !class
 }
 
-// anchored reports whether a portable pattern is of the simple kind that grammars are made
-// of: in ^…$, without choices outside of groups, classes such as \d or lazy repetition.
+// anchored reports whether a portable pattern is simple enough for grammars: in ^…$, without choices outside groups,
+// classes such as \d or lazy repetition.
 func anchored(p string) bool {
 	if len(p) < 2 || p[0] != '^' || p[len(p)-1] != '$' || p[len(p)-2] == '\\' {
 		return false
@@ -304,5 +302,5 @@ func anchored(p string) bool {
 	return true
 }
 
-// smallCount is a repetition such as {2,30} of small numbers.
+// smallCount matches a repetition of small numbers such as {2,30}.
 var smallCount = lazy.Regexp(`^\{[0-9]{1,3}(,[0-9]{0,3})?\}`)

@@ -14,7 +14,7 @@ func schema(name, doc string, fields ...field) *generable.Type {
 	return good(generable.NewSchema(name, doc, fields))
 }
 
-// samples are types with what dialects differ in, each in one of them.
+// samples are types that show the differences between dialects, one each.
 func samples() map[string]*generable.Type {
 	s := map[string]*generable.Type{}
 	s["record"] = schema("Person", "A person", field{Name: "name", Type: generable.StrT, Guide: "Full name"}, field{Name: "age", Type: generable.IntT})
@@ -78,7 +78,7 @@ func samples() map[string]*generable.Type {
 	return s
 }
 
-// importedSamples are types that only schemas make.
+// importedSamples are types that only result from schemas.
 var importedSamples = map[string]string{
 	"literals": `{"type": "object", "required": ["version", "size", "flag", "word", "ratio", "fixed"], "additionalProperties": false, "properties": {
 		"version": {"const": 2}, "size": {"enum": [1, 2, null]}, "flag": {"const": true}, "word": {"enum": ["", "x"], "description": "A word"},

@@ -8,15 +8,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// compilation looks for the form of one type that keeps the budgets of a target and differs
-// the least from the type.
+// compilation searches for the form of one type that keeps the budgets of a target and differs least from the type.
 type compilation struct {
 	rules  *ruleset
 	t      *generable.Type
 	cyclic map[*generable.Type]cycle
 }
 
-// attempt is one form.
+// attempt is one candidate form.
 type attempt struct {
 	root *shape
 	e    *emitter
@@ -35,7 +34,7 @@ func (c *compilation) run() (*Wire, error) {
 	if len(a.over()) == 0 {
 		return c.finish(a)
 	}
-	// What is nested less needs no more, so that the first form that fits is found by halves.
+	// Less nesting never needs more, so a binary search finds the first form that fits.
 	steps := a.steps()
 	last := a
 	found := sort.Search(len(steps), func(i int) bool {
@@ -59,14 +58,14 @@ func (c *compilation) run() (*Wire, error) {
 	return c.finish(last)
 }
 
-// finish writes a form that fits once more, with its records.
+// finish writes a form that fits again, this time with its records.
 func (c *compilation) finish(a *attempt) (*Wire, error) {
 	e := newEmitter(c.rules, a.root, false)
 	return e.wire(c.t, a.root, e.root(a.root), a.uses)
 }
 
-// attempt builds the form that the levers select, and spends as little on optional
-// fields, unions and enums as the budgets have.
+// attempt builds the form that the levers select, with as many costly optional fields, unions and enums as the
+// budgets allow.
 func (c *compilation) attempt(l levers) (*attempt, error) {
 	l.spending = spending{optional: anyCount, nullable: anyCount, unions: anyCount}
 	for {
@@ -86,8 +85,7 @@ func (c *compilation) attempt(l levers) (*attempt, error) {
 	}
 }
 
-// lower turns down the lever that speaks to a budget that is exceeded. It reports false when
-// none is exceeded, or one that only less nesting helps.
+// lower lowers the lever for an exceeded budget. It reports false if none is exceeded, or if only less nesting helps.
 func (l *levers) lower(a *attempt) bool {
 	over := make(map[string]int)
 	for _, u := range a.over() {
@@ -107,10 +105,9 @@ func (l *levers) lower(a *attempt) bool {
 	return l.lowerUnions(a.e.nullables, a.e.choices, unions)
 }
 
-// steps are the settings to try after an attempt that needs too much, each with less nesting
-// than the one before: types that contain themselves are unrolled less often, then what is
-// nested deep becomes text. The root itself stays: a schema that only says "text" holds a
-// model to nothing.
+// steps returns the settings to try after an attempt that needs too much, each with less nesting than the one before:
+// first, types that contain themselves are unrolled less often, then deeply nested parts become text. The root itself
+// stays: a schema that only says "text" does not constrain a model.
 func (a *attempt) steps() []levers {
 	var out []levers
 	l := levers{unroll: unrollDepth, nest: anyCount, enum: anyCount}
@@ -142,5 +139,5 @@ func (a *attempt) steps() []levers {
 	return out
 }
 
-// maxNested is how many types that contain themselves are nested at most, once budgets count.
+// maxNested is the maximum nesting of types that contain themselves, once budgets count.
 const maxNested = 8

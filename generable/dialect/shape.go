@@ -2,25 +2,25 @@ package dialect
 
 import "github.com/agentscript/agentscript/generable"
 
-// shape is the wire form of one natural type at one place. Shapes form a graph: what is used
-// in several places is shared, and under targets that know recursion a part may lead back to
-// the whole. Schema, decoding type, Do and Undo are all read off it, so that they agree.
+// shape is the wire form of one natural type at one place. Shapes form a graph: what is used in several places is
+// shared, and for targets that support recursion a part may lead back to the whole. The schema, the decoding type, Do
+// and Undo are all derived from it, so that they agree.
 type shape struct {
 	form   form
-	nat    *generable.Type // what it stands for, without limits
+	nat    *generable.Type // the type that it represents, without limits
 	full   *generable.Type // the same with its limits
 	limits *generable.Limits
-	items  *shape   // of an array, of a dict's values; of a paired, wrapped or listed value
+	items  *shape   // of an array or a dict's values; of a paired, wrapped or listed value
 	fields []member // of an object
-	parts  []*shape // of a choice, in the order of the natural variants; of a tuple, of each item
+	parts  []*shape // of a choice, in the order of the natural variants; of a tuple, for each item
 	tag    string   // of an object that is a variant: the key of its discriminator
 	wide   bool     // an enum whose values the schema does not list
 	ends   bool     // JSON text because the type contains itself
 
 	loop    bool            // it contains itself: written once under $defs
-	filling bool            // its parts are being made
-	changed bool            // the wire differs from the natural form somewhere inside
-	wire    *generable.Type // what the decoder reads, see wireType
+	filling bool            // its parts are being built
+	changed bool            // the wire form differs from the natural form somewhere inside
+	wire    *generable.Type // the type that the decoder reads, see wireType
 }
 
 // form says how a natural value is written.
@@ -28,17 +28,17 @@ type form uint8
 
 const (
 	asIs    form = iota
-	wrapped      // {"value": …} around a root that is no object
+	wrapped      // {"value": …} around a root that is not an object
 	paired       // a dict as [{"key": …, "value": …}, …]
-	entered      // the same inside {"entries": …}, beside other arrays in a union
+	entered      // paired inside {"entries": …}, if a union has other arrays
 	encoded      // JSON text in a string
-	boxed        // the same inside {"json": …}, where any string could be meant
+	boxed        // encoded inside {"json": …}, where any string could be meant
 	slotted      // a union as one object with a list for each variant, one of which has an item
 	digits       // a large integer as text
 	tupled       // a tuple as {"0": …, "1": …}
 )
 
-// Keys of the objects that forms add.
+// Keys of the objects that the forms add.
 const (
 	valueKey   = "value"
 	pairKey    = "key"
@@ -55,31 +55,30 @@ type member struct {
 	presence presence
 }
 
-// presence says how a field that may be left out, or one of a type that takes None, is
-// written.
+// presence says how a field is written that may be left out, or whose type accepts None.
 type presence uint8
 
 const (
-	required     presence = iota // always there
+	required     presence = iota // always present
 	optional                     // left out
-	omitted                      // null is written by leaving it out
-	cyclic                       // always there, though the target wants to be able to leave it out
-	nullable                     // null where it is left out
+	omitted                      // null is written by omission
+	cyclic                       // always present, though the target requires that it can be left out
+	nullable                     // null if it is left out
 	markedAbsent                 // {"absent": true}, since null is itself a value
 	listed                       // a list of at most one item
-	blank                        // JSON text, empty where it is left out
+	blank                        // JSON text, empty if it is left out
 )
 
 // leaves reports whether the property may be missing from the object.
 func (p presence) leaves() bool { return p == optional || p == omitted || p == cyclic }
 
-// same reports whether the natural decoder reads the field as the wire has it.
+// same reports whether the natural decoder can read the field as the wire has it.
 func (p presence) same() bool { return p <= cyclic }
 
 // acceptsNull reports whether null is a value of the shape on the wire.
 func (s *shape) acceptsNull() bool { return s.form == asIs && s.full.AcceptsNone() }
 
-// item is the shape of item i of a list.
+// item returns the shape of item i of a list.
 func (s *shape) item(i int) *shape {
 	if i < len(s.parts) {
 		return s.parts[i]
@@ -100,7 +99,7 @@ func (s *shape) children(visit func(*shape)) {
 	}
 }
 
-// walk calls visit once for each shape of the graph, s first, parts in order.
+// walk calls visit once for each shape of the graph: s first, parts in order.
 func (s *shape) walk(visit func(*shape)) {
 	seen := make(map[*shape]bool)
 	var down func(*shape)
@@ -115,8 +114,8 @@ func (s *shape) walk(visit func(*shape)) {
 	down(s)
 }
 
-// markChanged finds the shapes inside of which wire and natural form differ. Where they do
-// not, values pass as they are.
+// markChanged marks the shapes inside which the wire form and the natural form differ. Values of other shapes pass
+// unchanged.
 func (root *shape) markChanged() {
 	for grew := true; grew; {
 		grew = false
@@ -137,12 +136,11 @@ func (root *shape) markChanged() {
 	}
 }
 
-// maxInlined is how many schemas may be written in place before what is used more than once
-// moves to $defs.
+// maxInlined is how many schemas may be written in place before those that are used more than once move to $defs.
 const maxInlined = 400
 
-// share decides which shapes are written once: those that contain themselves, and nominal
-// ones used more than once where writing all in place would get out of hand.
+// share decides which shapes are written once: those that contain themselves, and nominal ones that are used more
+// than once if writing all in place would exceed maxInlined.
 func (e *emitter) share(root *shape) {
 	if !e.refs {
 		return
@@ -164,12 +162,12 @@ func (e *emitter) share(root *shape) {
 	})
 }
 
-// size counts the schemas written in place for a shape, up to a little over maxInlined.
+// size counts the schemas written in place for a shape, stopping a little beyond maxInlined.
 func (e *emitter) size(s *shape, known map[*shape]int) int {
 	if n, ok := known[s]; ok {
 		return n
 	}
-	known[s] = 1 // a reference, should it meet itself
+	known[s] = 1 // a reference, if the shape contains itself
 	n := 1
 	s.children(func(c *shape) {
 		switch {
@@ -184,8 +182,8 @@ func (e *emitter) size(s *shape, known map[*shape]int) int {
 	return n
 }
 
-// markCyclic lets fields be left out whose value leads back to the schema they belong to,
-// where the target refers back from such alone.
+// markCyclic allows fields to be left out whose value leads back to the schema that they belong to, if the target
+// allows references back only from such fields.
 func (b *builder) markCyclic(root *shape) {
 	if b.recursion != optionalRecursion {
 		return
@@ -199,8 +197,8 @@ func (b *builder) markCyclic(root *shape) {
 	})
 }
 
-// leadsTo reports whether a shape refers back, not counting through the fields of others, to
-// one that contains the shape around it.
+// leadsTo reports whether a shape refers back to one that contains the shape around it, not counting paths through
+// the fields of other shapes.
 func leadsTo(s, around *shape) bool {
 	if s.loop {
 		found := false

@@ -7,15 +7,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// typer makes the types that the decoder reads the wire with. Where the natural form cannot
-// be mistaken for the wire's, they take both: a list of pairs and an object, text and what it
-// is the text of.
+// typer makes the types with which the decoder reads the wire. Where the natural form cannot be mistaken for the wire
+// form, they accept both: a list of pairs and an object, a text and the value that it encodes.
 type typer struct {
 	errs  generable.FieldErrors
 	loops int
 }
 
-// absentType is what the mark of a field that is left out is read as.
+// absentType is the type of the marker for a field that is left out.
 var absentType, _ = generable.NewSchema("", "", []generable.Field{{Name: absentKey, Type: generable.BoolT}})
 
 func (d *typer) schema(name, doc string, fields ...generable.Field) *generable.Type {
@@ -27,7 +26,7 @@ func (d *typer) schema(name, doc string, fields ...generable.Field) *generable.T
 func (d *typer) root(s *shape) *generable.Type {
 	if s.form == wrapped {
 		f := generable.Field{Name: valueKey, Type: d.typ(s.items)}
-		if f.Type.AcceptsNone() { // any object would do, the key left out
+		if f.Type.AcceptsNone() { // otherwise any object would do, with the key left out
 			f.Optional, f.Default = true, in.Absent()
 		}
 		s.wire = d.schema("", "", f)
@@ -56,7 +55,7 @@ func (d *typer) typ(s *shape) *generable.Type {
 		return s.wire
 	}
 	ref := generable.RefTo(name)
-	s.wire = ref // what the parts refer back to
+	s.wire = ref // the parts refer back to it
 	t := d.body(s)
 	ref.BindPart(t)
 	s.wire = t
@@ -134,14 +133,14 @@ func (d *typer) record(s *shape) *generable.Type {
 	return d.schema(s.nat.Name, s.nat.Doc, fields...)
 }
 
-// field reads one field. One that may be left out may be so on the wire as well, whatever the
-// schema requires.
+// field returns the wire field of one member. A field that may be left out may also be absent on the wire, whatever
+// the schema requires.
 func (d *typer) field(m *member) generable.Field {
 	t := d.typ(m.shape)
 	f := *m.nat
 	if f.Name = m.name; m.name != m.nat.Name {
 		f.Alias = append([]string{m.nat.Name}, m.nat.Alias...)
-		if f.AliasOnly { // the name is no key of the wire
+		if f.AliasOnly { // the name is not a key on the wire
 			f.Alias, f.AliasOnly = slices.DeleteFunc(slices.Clone(m.nat.Alias), func(a string) bool { return a == m.name }), false
 		}
 	}
@@ -164,7 +163,7 @@ func (d *typer) field(m *member) generable.Field {
 	return f
 }
 
-// withoutNull is the type of a shape's values but null.
+// withoutNull returns the type of a shape's values other than null.
 func (d *typer) withoutNull(s *shape) *generable.Type {
 	if !s.isChoice() || s.nat.Kind != generable.OneOfType {
 		return d.typ(s)

@@ -10,12 +10,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// undoer returns wire values to their natural form.
+// undoer converts wire values back to their natural form.
 type undoer struct {
 	o       generable.Options
 	repairs []generable.Repair // made in JSON texts
 	cost    int                // of repairs
-	held    int                // of them, those at the places of tuples
+	held    int                // the part of cost that belongs to positions of tuples
 	visits  int
 	mixed   bool // some part was in the natural form
 	first   map[undoing]*undone
@@ -28,7 +28,7 @@ func (u *undoer) fail(at *message.Path, want, got, hint string) generable.Value 
 	return generable.Value{}
 }
 
-// root undoes a whole answer, which may lack the object around it.
+// root undoes a whole answer, which may lack the enclosing object.
 func (u *undoer) root(s *shape, v generable.Value) generable.Value {
 	if s.form != wrapped {
 		return u.value(s, v, nil)
@@ -44,7 +44,7 @@ func (u *undoer) root(s *shape, v generable.Value) generable.Value {
 	return u.value(s.items, v, nil)
 }
 
-// value undoes what was read by the type of the shape.
+// value undoes a value that was read with the type of the shape.
 func (u *undoer) value(s *shape, v generable.Value, at *message.Path) generable.Value {
 	if !s.changed {
 		return v
@@ -59,7 +59,7 @@ func (u *undoer) value(s *shape, v generable.Value, at *message.Path) generable.
 	return out
 }
 
-// restored is value for a shape in which something changed, before its limits are checked.
+// restored is value for a changed shape, before its limits are checked.
 func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generable.Value {
 	switch s.form {
 	case tupled:
@@ -134,7 +134,7 @@ func (u *undoer) restored(s *shape, v generable.Value, at *message.Path) generab
 	return u.mismatch(s, v, at)
 }
 
-// mismatch records that v is not of the shape, as an item may be that was kept as it is.
+// mismatch records that v does not have the shape, which is possible for an item that was kept unchanged.
 func (u *undoer) mismatch(s *shape, v generable.Value, at *message.Path) generable.Value {
 	return u.fail(at, s.nat.String(), v.TypeName(), "")
 }
@@ -158,8 +158,8 @@ func (u *undoer) list(s *shape, v generable.Value, at *message.Path) generable.V
 	return out
 }
 
-// places holds the places of a tuple, whose items were read as what any of them may be, each
-// against its own type.
+// places checks the positions of a tuple, whose items were read as what any of them may be, each against its own
+// type.
 func (u *undoer) places(tuple *generable.Type, v generable.Value, at *message.Path) generable.Value {
 	if u.o.OnBadItem == generable.ItemKeep || tuple.Conforms(v) == nil {
 		return v
@@ -228,7 +228,7 @@ func (u *undoer) record(s *shape, v generable.Value, at *message.Path) generable
 	return generable.NewRecord(s.nat, vals).Value()
 }
 
-// field undoes what may stand for a field that is left out.
+// field undoes the form of a field that may be left out.
 func (u *undoer) field(f *member, v generable.Value, at *message.Path) generable.Value {
 	if in.IsAbsent(v) || v.IsNull() && in.NullMeansAbsent(f.nat) {
 		return f.nat.Default
@@ -309,8 +309,8 @@ func (u *undoer) read(t *generable.Type, text string, at *message.Path, hint str
 	return res.Value
 }
 
-// box undoes JSON text in an object. Any value may also be there by itself; an object that
-// only looks like the one around a text is such a value.
+// box undoes JSON text in an object. Any value may also appear without that object; an object that only looks like
+// the box is such a value.
 func (u *undoer) box(s *shape, v generable.Value, at *message.Path) generable.Value {
 	if s.nat.Kind != generable.AnyType {
 		r, ok := v.AsRecord()
@@ -361,8 +361,8 @@ func (u *undoer) slots(s *shape, v generable.Value, at *message.Path) generable.
 	return out
 }
 
-// undone counts what was undone. One record covers all places that share a shape: a list of a
-// thousand dicts is one.
+// undone counts what was undone. One record covers all places that share a shape: a list of a thousand dicts has one
+// record.
 type undone struct {
 	repair generable.Repair
 	times  int
@@ -373,8 +373,8 @@ type undoing struct {
 	kind string
 }
 
-// did records that a part was given back its natural form. Such records cost nothing: the
-// answer was what it was asked to be.
+// did records that a part was converted back to its natural form. Such records cost nothing, since the answer has the
+// requested form.
 func (u *undoer) did(s *shape, kind string, at *message.Path) {
 	key := undoing{s, kind}
 	if n := u.first[key]; n != nil {

@@ -12,15 +12,15 @@ import (
 
 // Wire is the form of one type for one target. It is immutable.
 type Wire struct {
-	Target   string          // as the table of rules names it
+	Target   string          // as named in the table of rules
 	Natural  *generable.Type // the type that was compiled
-	Type     *generable.Type // what the decoder reads; Natural itself when nothing is rewritten
+	Type     *generable.Type // the type that the decoder reads; Natural itself when nothing is rewritten
 	Name     string          // for requests that name their schema
-	Schema   string          // JSON Schema, compact, the same bytes each time
+	Schema   string          // compact JSON Schema, the same bytes each time
 	Rewrites []Rewrite       // how the wire differs from the type, in the order of the schema
 	Budget   []Use           // what the schema uses of the target's budgets
-	Prompt   string          // what the schema cannot say; "" when it says all
-	Form     string          // of Prompt, what differs from the type's PromptFragment
+	Prompt   string          // constraints that the schema cannot express; "" if it expresses all
+	Form     string          // the part of Prompt that differs from the type's PromptFragment
 
 	root *shape
 }
@@ -43,7 +43,7 @@ type Use struct {
 // Over reports whether the budget is exceeded.
 func (u Use) Over() bool { return u.Limit > 0 && u.Used > u.Limit }
 
-// String returns, say, "properties 12 of 5000".
+// String returns, for example, "properties 12 of 5000".
 func (u Use) String() string {
 	if u.Limit == 0 {
 		return fmt.Sprintf("%s %d", u.What, u.Used)
@@ -51,7 +51,7 @@ func (u Use) String() string {
 	return fmt.Sprintf("%s %d of %d", u.What, u.Used, u.Limit)
 }
 
-// TooLarge says which budgets of the target a type exceeds in every form.
+// TooLarge reports which budgets of the target a type exceeds in every form.
 type TooLarge struct {
 	Target string
 	Type   string
@@ -63,7 +63,7 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("%s is too large for the schemas that %s takes: %s; split it into smaller types, or let the prompt alone say it", e.Type, e.Target, strings.Join(over, ", "))
 }
 
-// Rewritten reports whether values have another form on the wire than by themselves.
+// Rewritten reports whether values have a different form on the wire.
 func (w *Wire) Rewritten() bool { return w.root.changed }
 
 // Compile returns the wire form of a type for a target, one of [Targets] or their aliases.
@@ -77,14 +77,14 @@ func Compile(t *generable.Type, target string) (*Wire, error) {
 	return compileUnder(t, r)
 }
 
-// compileUnder is [Compile] by rules of the caller's: those of a target with smaller budgets,
-// say, since several schemas of a request share some.
+// compileUnder is [Compile] with rules from the caller, such as those of a target with smaller budgets because
+// several schemas of a request share some.
 func compileUnder(t *generable.Type, r ruleset) (*Wire, error) {
 	c := &compilation{rules: &r, t: in.Resolved(t), cyclic: cyclicTypes(in.Resolved(t))}
 	return c.run()
 }
 
-// wire completes what was compiled.
+// wire completes the compiled form.
 func (e *emitter) wire(t *generable.Type, root *shape, schema string, uses []Use) (*Wire, error) {
 	w := &Wire{
 		Target: e.target, Natural: t, Type: t, Name: schemaName(t, e.budgets.name), Schema: schema,
@@ -103,9 +103,8 @@ func (e *emitter) wire(t *generable.Type, root *shape, schema string, uses []Use
 	return w, nil
 }
 
-// Compiler is [Compile] with a memory: types that are the same share one [Wire] per target.
-// The zero value is ready; it may be used by several goroutines at once, and belongs to the
-// host that makes it.
+// Compiler is a caching [Compile]: types that are the same share one [Wire] per target. The zero value is ready to
+// use. It may be used by several goroutines at once, and belongs to the host that creates it.
 type Compiler struct{ kept sync.Map }
 
 type compiled struct {
@@ -118,9 +117,9 @@ type compilerKey struct {
 	target   string
 }
 
-// Compile is the function [Compile], whose results it keeps.
+// Compile is the function [Compile] with cached results.
 func (c *Compiler) Compile(t *generable.Type, target string) (*Wire, error) {
-	if len(generable.Refs(t)) > 0 { // not to be kept: what is missing may be declared yet
+	if len(generable.Refs(t)) > 0 { // do not cache: what is missing may still be declared
 		return Compile(t, target)
 	}
 	key := compilerKey{identity(t), target}
@@ -134,8 +133,8 @@ func (c *Compiler) Compile(t *generable.Type, target string) (*Wire, error) {
 	return r.wire, r.err
 }
 
-// identity differs for types that differ anywhere. A type's own ID knows what it refers to by
-// name alone; two modules may each have declared that name.
+// identity differs for types that differ anywhere. A type's own ID knows its references only by name, and two modules
+// may each declare that name.
 func identity(t *generable.Type) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(t.ID()))
@@ -148,14 +147,14 @@ func identity(t *generable.Type) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// TargetReport is what one target makes of a type.
+// TargetReport is the result of compiling a type for one target.
 type TargetReport struct {
 	Target string
 	Wire   *Wire // nil when Err is set
-	Err    error // why the type has no form there: [*TooLarge], or what Compile says
+	Err    error // why the type has no form there: [*TooLarge], or another error of Compile
 }
 
-// Reports is what the targets make of a type, in the order of [Targets].
+// Reports holds the results for the targets, in the order of [Targets].
 type Reports []TargetReport
 
 // Report compiles a type for every target.
@@ -168,7 +167,7 @@ func Report(t *generable.Type) Reports {
 	return out
 }
 
-// Only are the reports of one target.
+// Only returns the reports of one target.
 func (r Reports) Only(target string) Reports {
 	for i := range r {
 		if r[i].Target == target {
@@ -178,8 +177,8 @@ func (r Reports) Only(target string) Reports {
 	return nil
 }
 
-// String returns a paragraph for each target: what its schema uses of the budgets that it
-// has, and what is written otherwise. Targets that take the type in the same way share one.
+// String returns a paragraph for each target: how much its schema uses of the target's budgets, and what is written
+// differently. Targets that take the type in the same way share a paragraph.
 func (r Reports) String() string {
 	var bodies []string
 	targets := make(map[string][]string)
@@ -214,7 +213,7 @@ func (r *TargetReport) body() string {
 	return text
 }
 
-// String returns, say, "dict-as-pairs at .by_file: dict[str, int] → [{"key": …, "value": …}]".
+// String returns, for example, "dict-as-pairs at .by_file: dict[str, int] → [{"key": …, "value": …}]".
 func (w Rewrite) String() string {
 	at := ""
 	if w.Path != "" {

@@ -21,7 +21,7 @@ func (n *notes) add(text string) {
 	}
 }
 
-// text joins what a place means with what has to be said of it.
+// text joins the doc of a place with its notes.
 func (n *notes) text(doc string) string {
 	if n == nil || len(n.list) == 0 {
 		return doc
@@ -36,8 +36,7 @@ func (n *notes) text(doc string) string {
 	return doc + "; " + said
 }
 
-// rewrite records a difference; form instructs the model how to write the place, where the schema
-// alone would surprise it.
+// rewrite records a difference. form tells the model how to write the place, if the schema alone would be surprising.
 func (e *emitter) rewrite(kind string, at spot, before, after, form string) {
 	if form != "" {
 		at.notes.add(form)
@@ -51,7 +50,7 @@ func (e *emitter) rewrite(kind string, at spot, before, after, form string) {
 	}
 }
 
-// first reports whether this difference has not been reported yet.
+// first reports whether this difference has not been reported before.
 func (e *emitter) first(kind string, at spot, what string) bool {
 	key := origin{kind, at.owner, at.below, what}
 	if e.told[key] {
@@ -61,21 +60,21 @@ func (e *emitter) first(kind string, at spot, what string) bool {
 	return true
 }
 
-// limit records a sentence that the schema cannot say.
+// limit records a sentence that the schema cannot express.
 func (e *emitter) limit(at spot, text string) {
 	if !e.quiet && e.first("", at, text) {
 		e.limits = append(e.limits, note{at.path.String(), text})
 	}
 }
 
-// say moves what the schema cannot say into the description.
+// say moves a constraint that the schema cannot express into the description.
 func (e *emitter) say(kind string, at spot, what string) {
 	at.notes.add(what)
 	e.rewrite(kind, at, what, "description", "")
 	e.limit(at, what)
 }
 
-// prompt is what differs from the type's prompt fragment, and all that the schema cannot say.
+// prompt returns what differs from the type's prompt fragment, and everything that the schema cannot express.
 func (e *emitter) prompt() (form, all string) {
 	form = section("In the JSON, these parts are written in another form:", e.forms)
 	said := section("The answer has to keep these rules as well:", e.limits)
@@ -99,7 +98,7 @@ func section(head string, list []note) string {
 	return head + "\n" + strings.Join(lines, "\n")
 }
 
-// maxRepeated is how much of a default or an example a description repeats, in bytes.
+// maxRepeated is how many bytes of a default or an example a description repeats.
 const maxRepeated = 400
 
 func clipped(s string) string { return text.ClipBytes(s, maxRepeated) }
@@ -119,8 +118,8 @@ func article(what string) string {
 	return "a " + what
 }
 
-// plainName replaces what is neither ASCII letter nor digit nor one of the extra characters
-// by an underscore, and cuts the name at most characters; 0 means no limit.
+// plainName replaces every character that is not an ASCII letter, a digit or one of the extra characters with an
+// underscore, and cuts the name to maxLen characters; 0 means no limit.
 func plainName(s, extra string, maxLen int) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || strings.ContainsRune(extra, r) {
@@ -134,12 +133,12 @@ func plainName(s, extra string, maxLen int) string {
 	return s
 }
 
-// listsText reports whether the target takes texts as names and in enums.
+// listsText reports whether the target accepts texts as names and in enums.
 func (r *ruleset) listsText(texts ...string) bool {
 	return !r.plainNames || !slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, "\"\n") })
 }
 
-// schemaName is the name of t's schema in a request.
+// schemaName returns the name of t's schema in a request.
 func schemaName(t *generable.Type, maxLen int) string {
 	name := strings.Trim(plainName(t.String(), "-", 0), "_")
 	for strings.Contains(name, "__") {
@@ -154,7 +153,7 @@ func schemaName(t *generable.Type, maxLen int) string {
 	return name
 }
 
-// name is the name under $defs of a shape that is written there.
+// name returns the name of a shape under $defs.
 func (e *emitter) name(s *shape) string {
 	if name, ok := e.names[s]; ok {
 		return name

@@ -14,11 +14,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Option directs how Go types and values are read; see [TypeOf], [From] and [Into].
+// Option configures how Go types and values are read; see [TypeOf], [From] and [Into].
 type Option func(*codec)
 
-// Variants says which types a value of the interface I can have: a union of structs,
-// distinguished by their names under the key tag ("" means [generable.DefaultTag]).
+// Variants declares the types that a value of the interface I can have: a union of structs, distinguished by their
+// names under the key tag ("" means [generable.DefaultTag]).
 //
 //	Variants[Shape]("kind", Circle{}, Square{})
 func Variants[I any](tag string, variants ...I) Option {
@@ -36,23 +36,23 @@ func Variants[I any](tag string, variants ...I) Option {
 	}
 }
 
-// union is an interface whose types are known.
+// union is an interface whose implementations are known.
 type union struct {
 	tag      string
 	variants []reflect.Type
 }
 
-// codec carries one conversion between Go and values.
+// codec carries out one conversion between Go and values.
 type codec struct {
 	unions map[reflect.Type]*union
 	depth  int
 
-	durations bool // are texts
+	durations bool // durations are texts
 
-	types map[reflect.Type]*generable.Type // made, or a reference while being made
+	types map[reflect.Type]*generable.Type // completed types, or references to types being made
 	names map[string]bool
 	errs  generable.FieldErrors
-	err   error // the first fault of a Go value
+	err   error // the first error in a Go value
 }
 
 func newCodec(opts []Option) *codec {
@@ -63,13 +63,13 @@ func newCodec(opts []Option) *codec {
 	return c
 }
 
-// The interfaces of encoding/json, which this package does not import.
+// These are interfaces of encoding/json, which this package does not import.
 type (
 	jsonMarshaler   interface{ MarshalJSON() ([]byte, error) }
 	jsonUnmarshaler interface{ UnmarshalJSON([]byte) error }
 	textMarshaler   interface{ MarshalText() ([]byte, error) }
 	textUnmarshaler interface{ UnmarshalText([]byte) error }
-	// jsonNumber is a text of a number, as json.Number is.
+	// jsonNumber is a number as text, as json.Number is.
 	jsonNumber interface {
 		Int64() (int64, error)
 		Float64() (float64, error)
@@ -83,7 +83,7 @@ var (
 	valueType  = reflect.TypeFor[generable.Value]()
 )
 
-// has reports whether t, or a pointer to it, has the methods of I.
+// has reports whether t, or a pointer to it, implements I.
 func has[I any](t reflect.Type) bool {
 	i := reflect.TypeFor[I]()
 	return t.Implements(i) || t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(i)
@@ -104,8 +104,8 @@ func deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// nameOf is the name of a Go type as types are named; that of a generic one includes its
-// arguments' without their packages.
+// nameOf returns the name for the type of a Go type. For a generic type it includes the arguments, without their
+// packages.
 func nameOf(t reflect.Type) string {
 	name := t.Name()
 	base, args, generic := strings.Cut(name, "[")
@@ -119,10 +119,10 @@ func nameOf(t reflect.Type) string {
 	return message.TypeName(base)
 }
 
-// structure is what JSON sees of a struct.
+// structure is the JSON view of a struct.
 type structure struct {
 	doc    string
-	stream string // the tag of that name
+	stream string // the stream tag
 	fields []field
 	index  map[string]int
 }
@@ -137,8 +137,8 @@ type field struct {
 	tagged    bool
 }
 
-// structOf lists the fields of a struct by the rules of encoding/json: of two fields of one
-// name the less deep one counts, of those the one whose tag sets the name, else none.
+// structOf lists the fields of a struct by the rules of encoding/json: of two fields with the same name the less
+// deeply nested one counts; at the same depth, the one whose tag sets the name, else none.
 func structOf(t reflect.Type) *structure {
 	if s, ok := structures.Load(t); ok {
 		return s.(*structure)
@@ -147,13 +147,13 @@ func structOf(t reflect.Type) *structure {
 	return s.(*structure)
 }
 
-// structures holds what the fields of Go's types are, by [reflect.Type], as encoding/json does: it
-// depends on nothing else, and a program has a bounded number of types.
+// structures caches the fields of Go types, by [reflect.Type], as encoding/json does: they depend on nothing else,
+// and a program has a bounded number of types.
 var structures sync.Map
 
 func listFields(t reflect.Type) *structure {
 	s := &structure{index: make(map[string]int)}
-	var hidden [][]int // embedded fields with a name of their own: theirs are not promoted
+	var hidden [][]int // embedded fields that have a name: their fields are not promoted
 	var all []field
 	for _, f := range reflect.VisibleFields(t) {
 		tag, tagged := f.Tag.Lookup("json")
@@ -221,7 +221,7 @@ func dominant(all []field, i int) bool {
 	return true
 }
 
-// field finds the field for a key: by name, else by the same name in other case.
+// field finds the field for a key: by exact name, else ignoring case.
 func (s *structure) field(key string) (int, bool) {
 	if i, ok := s.index[key]; ok {
 		return i, true
@@ -238,13 +238,13 @@ func firstTag(tag reflect.StructTag, keys ...string) string {
 	return cmp.Or(text.Each(keys, tag.Get)...)
 }
 
-// Durations has time.Duration read and written as a text, 90s or 1h30m, instead of as a number of
-// nanoseconds, which nobody writes, models least of all.
+// Durations makes time.Duration a text such as 90s or 1h30m instead of a number of nanoseconds, a form that hardly
+// anyone writes, least of all models.
 func Durations() Option { return func(c *codec) { c.durations = true } }
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// durationPattern is what time.ParseDuration reads.
+// durationPattern matches what time.ParseDuration reads.
 const durationPattern = `^[-+]?(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`
 
 const durationGuide = `a time such as "90s" or "1h30m"`

@@ -1,14 +1,13 @@
-// Package govalue connects types and values with those of Go.
+// Package govalue converts between Go types and values and those of package generable.
 //
-// [TypeFor] makes a type of a Go type by its struct tags, [To] reads a value into Go, and [From] makes a
-// value of a Go value. Names and forms are those that encoding/json would use; unlike there, nothing is
-// lost without an error:
+// [TypeFor] makes a type from a Go type and its struct tags, [To] reads a value into Go, and [From] makes a value
+// from a Go value. Names and forms are those of encoding/json, but nothing is lost without an error:
 //
 //	typ, err := govalue.TypeFor[Ticket]()
 //	r := lenient.Decode(typ, answer, generable.Options{})
 //	ticket, err := govalue.To[Ticket](r.Value)
 //
-// An interface needs [Variants], which says which structs its values are.
+// An interface needs [Variants], which lists the structs that its values can be.
 package govalue
 
 import (

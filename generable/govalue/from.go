@@ -18,16 +18,15 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// maxDepth bounds the nesting of Go values, which may lead back to themselves.
+// maxDepth bounds the nesting of Go values, which may be cyclic.
 const maxDepth = 1000
 
-// From makes a value of a Go value, as encoding/json would: by the json tags of structs, the methods
-// MarshalJSON and MarshalText, byte slices in base64, maps with sorted keys. Integers are exact; a
-// nil slice or map is an empty one. Structs become dicts: [generable.Type.Convert] makes instances of
-// them. For an interface in [Variants], the tag comes first.
+// From makes a value from a Go value, as encoding/json would: by the json tags of structs, the methods MarshalJSON
+// and MarshalText, byte slices in base64, maps with sorted keys. Integers are exact; a nil slice or map becomes an
+// empty one. Structs become dicts: [generable.Type.Convert] makes instances of them. For an interface in [Variants],
+// the tag comes first.
 //
-// NaN, infinities, invalid UTF-8, functions, channels and values that lead back to themselves
-// are errors that name the path.
+// NaN, infinities, invalid UTF-8, functions, channels and cyclic values are errors that name the path.
 func From(v any, opts ...Option) (generable.Value, error) {
 	c := newCodec(opts)
 	out := c.from(reflect.ValueOf(v), nil)
@@ -82,7 +81,7 @@ func (c *codec) from(v reflect.Value, at *message.Path) generable.Value {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return generable.BigOf(new(big.Int).SetUint64(v.Uint()))
 	case reflect.Float32, reflect.Float64:
-		// The shortest digits of a float32 are its own, not those of what it widens to.
+		// The shortest digits of a float32 are its own, not those of the float64 that it widens to.
 		digits := strconv.FormatFloat(v.Float(), 'g', -1, t.Bits())
 		f, _ := strconv.ParseFloat(digits, 64)
 		out, ok := generable.FloatOf(f)
@@ -120,7 +119,7 @@ func (c *codec) text(s string, at *message.Path) generable.Value {
 	return generable.StrOf(s)
 }
 
-// marshaled makes the value of what has its own form.
+// marshaled makes the value of a Go value that has its own JSON form.
 func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Value, ok bool) {
 	t := v.Type()
 	if !v.CanInterface() {
@@ -131,10 +130,10 @@ func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Valu
 		return generable.BigOf(new(big.Int).Set(&i)), true
 	}
 	if isNumberText(t) {
-		return c.json(cmp.Or(v.String(), "0"), at), true // empty is zero, as encoding/json has it
+		return c.json(cmp.Or(v.String(), "0"), at), true // empty is zero, as in encoding/json
 	}
 	x := v.Interface()
-	if v.CanAddr() && t.Kind() != reflect.Pointer { // methods of the pointer serve as well
+	if v.CanAddr() && t.Kind() != reflect.Pointer { // methods of the pointer count, too
 		if has[jsonMarshaler](t) || has[textMarshaler](t) {
 			x = v.Addr().Interface()
 		}
@@ -158,7 +157,7 @@ func (c *codec) marshaled(v reflect.Value, at *message.Path) (out generable.Valu
 	return read(string(text), at), true
 }
 
-// guarded calls a method of the host's values, whose panics are errors of this value.
+// guarded calls a method of a host's value. A panic becomes an error of this value.
 func guarded(f func() ([]byte, error)) (text []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -168,7 +167,7 @@ func guarded(f func() ([]byte, error)) (text []byte, err error) {
 	return f()
 }
 
-// refused is the fault of a host's method.
+// refused records the error of a host's method.
 func (c *codec) refused(at *message.Path, want string, t reflect.Type, cause error) {
 	if c.err == nil {
 		c.err = fmt.Errorf("%w: %w", in.Error(at.String(), want, "a "+t.String()+" that refuses", ""), cause)
@@ -221,7 +220,7 @@ func (c *codec) key(k reflect.Value, at *message.Path) string {
 	return ""
 }
 
-// fromStruct adds the fields of a struct to m, but the one of that name.
+// fromStruct adds the fields of a struct to m, except for the field named skip.
 func (c *codec) fromStruct(m *generable.Map, v reflect.Value, skip string, at *message.Path) {
 	s := structOf(v.Type())
 	step := message.Path{Up: at}

@@ -70,7 +70,7 @@ func someTask() goTask {
 	}
 }
 
-// A Go value, its JSON by encoding/json, its type, and back: all say the same.
+// A Go value, its JSON by encoding/json, its type, and the reverse direction agree.
 func TestGoRoundTrip(t *testing.T) {
 	typ, err := TypeFor[goTask]()
 	if err != nil {
@@ -288,8 +288,8 @@ type hiddenPart struct {
 	B string `json:"b,omitempty"`
 }
 
-// The fields of an embedded pointer to a struct that is not exported are written as
-// encoding/json writes them, and read where there is such a struct to read into.
+// The fields of an embedded pointer to an unexported struct are written as encoding/json writes them, and read if the
+// pointer is set.
 func TestGoEmbeddedPointer(t *testing.T) {
 	type whole struct {
 		*hiddenPart

@@ -25,14 +25,13 @@ func To[T any](v generable.Value, opts ...Option) (T, error) {
 	return out, err
 }
 
-// Into reads a value into what dst, a pointer, points to: by the json tags of structs and the
-// methods UnmarshalJSON and UnmarshalText, as encoding/json would read the value's JSON. Keys
-// that no field has are left out, and None leaves things as they are.
+// Into reads a value into what dst, a pointer, points to: by the json tags of structs and the methods UnmarshalJSON
+// and UnmarshalText, as encoding/json would read the value's JSON. Keys without a field are left out, and None leaves
+// the destination unchanged.
 //
-// Nothing is lost without an error: a number has to fit exactly, an array has to have as many
-// items. An interface becomes nil, bool, int64, *big.Int, float64, string, []any or
-// map[string]any, or the variant that [Variants] lists. All errors are returned at once, as
-// [generable.FieldErrors] with their paths.
+// Nothing is lost without an error: a number must fit exactly, an array must have the same number of items. An
+// interface becomes nil, bool, int64, *big.Int, float64, string, []any or map[string]any, or the variant that
+// [Variants] lists. All errors are returned at once, as [generable.FieldErrors] with their paths.
 func Into(v generable.Value, dst any, opts ...Option) error {
 	rv := reflect.ValueOf(dst)
 	if rv.Kind() != reflect.Pointer || rv.IsNil() {
@@ -152,7 +151,7 @@ func (c *codec) intoFloat(v generable.Value, dst reflect.Value, at *message.Path
 	dst.SetFloat(f)
 }
 
-// unmarshaled reads a value into what has a method for it.
+// unmarshaled reads a value into a destination with a method for that.
 func (c *codec) unmarshaled(v generable.Value, dst reflect.Value, at *message.Path) bool {
 	if isNumberText(dst.Type()) {
 		switch s, isStr := v.AsStr(); {
@@ -191,7 +190,7 @@ func (c *codec) unmarshaled(v generable.Value, dst reflect.Value, at *message.Pa
 	return true
 }
 
-// numberText reports whether s is a number as JSON writes it.
+// numberText reports whether s is a JSON number.
 func numberText(s string) bool {
 	r := lenient.Decode(generable.AnyT, s, generable.Options{Level: generable.Strict})
 	return r.OK && r.Value.Kind() >= generable.Int && r.Value.Kind() <= generable.Float && strings.TrimSpace(s) == s
@@ -366,7 +365,7 @@ func (c *codec) intoInterface(v generable.Value, dst reflect.Value, at *message.
 	}
 }
 
-// plainGo is a value as the Go types that stand for JSON.
+// plainGo returns a value as the Go types that represent JSON.
 func plainGo(v generable.Value) any {
 	switch v.Kind() {
 	case generable.Bool:

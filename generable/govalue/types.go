@@ -16,23 +16,23 @@ func TypeFor[T any](opts ...Option) (*generable.Type, error) {
 	return TypeOf(reflect.TypeFor[T](), opts...)
 }
 
-// TypeOf makes a type of a Go type by what encoding/json makes of its values. Structs become
-// schemas, with these tags on their fields:
+// TypeOf makes a type from a Go type, according to how encoding/json writes its values. Structs become schemas, with
+// these tags on their fields:
 //
 //   - json:"name,omitempty" as everywhere; with omitempty or omitzero the field may be left out;
 //   - jsonschema:"description=…,enum=a,enum=b,minimum=0,default=1": also title, exclusiveMinimum,
 //     maximum, exclusiveMaximum, multipleOf, minLength, maxLength, minItems, maxItems, uniqueItems,
 //     pattern, format, example, required; a comma inside is written \\,; a text without any of
 //     these is the description;
-//   - alias:"a,b": other keys that models may use; alias_only:"true": models know the field by the first of them alone;
-//     dedent:"true": the blanks that all lines of a text begin with are taken off;
-//   - doc, desc or description: what to put there. On a field _ struct{}, what the struct is;
-//   - stream:"atomic,first,state,items=atomic": how the field, and its items, show themselves while they arrive. On a
-//     field _ struct{}, how an instance does.
+//   - alias:"a,b": other keys that models may use; alias_only:"true": models know the field only by the first of them;
+//     dedent:"true": the indentation that all lines of a text share is removed;
+//   - doc, desc or description: what to put there; on a field _ struct{}, what the struct is;
+//   - stream:"atomic,first,state,items=atomic": how the field, and its items, appear while they arrive; on a field
+//     _ struct{}, how an instance appears.
 //
-// Pointers accept None. time.Time is a str of format date-time, []byte a str in base64, big.Int
-// an int; a type that marshals itself to text is a str, one that marshals itself to JSON any, as
-// is an interface without [Variants]. What has no JSON form is an error.
+// Pointers accept None. time.Time is a str with format date-time, []byte a str in base64, big.Int an int; a type that
+// marshals itself to text is a str. A type that marshals itself to JSON is any, and so is an interface without
+// [Variants]. A type without a JSON form is an error.
 func TypeOf(t reflect.Type, opts ...Option) (*generable.Type, error) {
 	if t == nil {
 		return generable.AnyT, nil
@@ -117,7 +117,7 @@ func (c *codec) typ(t reflect.Type, at *message.Path, hint string) *generable.Ty
 	return c.bad(at, "a type with a JSON form", t.String(), `leave the field out with json:"-"`)
 }
 
-// union makes the union of an interface whose types are known.
+// union makes the union of an interface whose implementations are known.
 func (c *codec) union(t reflect.Type, u *union, at *message.Path) *generable.Type {
 	if done := c.types[t]; done != nil {
 		return done
@@ -141,8 +141,8 @@ func (c *codec) union(t reflect.Type, u *union, at *message.Path) *generable.Typ
 	return out
 }
 
-// schema makes the schema of a struct. With a tag it is a variant, and a field of that name is
-// the tag itself.
+// schema makes the schema of a struct. If tag is set, the struct is a variant, and a field with that name is the tag
+// itself.
 func (c *codec) schema(t reflect.Type, at *message.Path, hint, tag string) *generable.Type {
 	if tag == "" {
 		if done := c.types[t]; done != nil {
@@ -182,7 +182,7 @@ func (c *codec) schema(t reflect.Type, at *message.Path, hint, tag string) *gene
 	return out
 }
 
-// fieldType makes a field of a struct's field with its tags.
+// fieldType makes a field from a struct field and its tags.
 func (c *codec) fieldType(g *field, at *message.Path) generable.Field {
 	step := at.Key(g.name)
 	t := g.typ
@@ -215,7 +215,7 @@ func (c *codec) fieldType(g *field, at *message.Path) generable.Field {
 	return f
 }
 
-// words reads the tags of a field that say how its text is read.
+// words reads the tags of a field that affect how its text is read.
 func (c *codec) words(f *generable.Field, g *field, at *message.Path) {
 	if tag := g.tag.Get("alias"); tag != "" {
 		f.Alias = splitTag(tag)
@@ -231,7 +231,7 @@ func (c *codec) words(f *generable.Field, g *field, at *message.Path) {
 	}
 }
 
-// streams reads the tag stream: the policies of a field or struct, and those of its items.
+// streams reads the stream tag: the policies of a field or struct, and those of its items.
 func (c *codec) streams(tag string, at *message.Path) (own, items generable.StreamPolicy) {
 	for word := range strings.SplitSeq(tag, ",") {
 		into := &own
@@ -248,7 +248,7 @@ func (c *codec) streams(tag string, at *message.Path) (own, items generable.Stre
 	return own, items
 }
 
-// takeLimits is unlimited with the limits as a value that can be added to.
+// takeLimits is unlimited, but returns the limits as a value that can be extended.
 func takeLimits(t *generable.Type) (*generable.Type, generable.Limits) {
 	t, l := in.Unlimited(t)
 	if l == nil {
@@ -332,7 +332,7 @@ func (c *codec) tags(f *generable.Field, l *generable.Limits, g *field, at *mess
 var tagWords = []string{"description", "title", "required", "enum", "pattern", "format", "uniqueItems", "default", "example",
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems"}
 
-// splitTag cuts a tag at its commas; \, is a comma inside a part.
+// splitTag splits a tag at its commas; \, is a comma inside a part.
 func splitTag(tag string) []string {
 	const comma = "\x00"
 	parts := strings.Split(strings.ReplaceAll(tag, `\,`, comma), ",")
@@ -350,7 +350,7 @@ func (c *codec) tagValue(text string, t *generable.Type) generable.Value {
 	if r := lenient.Decode(t, text, generable.Options{}); r.OK {
 		return r.Value
 	}
-	return generable.StrOf(text) // which is then refused as a default
+	return generable.StrOf(text) // refused later as a default
 }
 
 // enum limits a field, or the items of its list, to the given values.

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// choice makes the type of a schema that lists values or alternatives; nil for others.
+// choice makes the type of a schema that lists values or alternatives, and returns nil for others.
 func (im *importer) choice(m, merged *generable.Map, at, hint string) *generable.Type {
 	if v, ok := merged.Get("const"); ok {
 		return im.literals([]generable.Value{v}, nil, m, merged, pointer(at, "const"), hint)
@@ -69,7 +69,7 @@ func (im *importer) choice(m, merged *generable.Map, at, hint string) *generable
 	return generable.OneOf(types...)
 }
 
-// requiresOnly reports whether an alternative says no more than which keys there must be.
+// requiresOnly reports whether an alternative only says which keys must be present.
 func requiresOnly(v generable.Value) bool {
 	m, ok := v.AsMap()
 	return ok && m.Len() > 0 && !slices.ContainsFunc(m.Keys(), func(k string) bool { return !slices.Contains(countingKeywords, k) })
@@ -77,7 +77,7 @@ func requiresOnly(v generable.Value) bool {
 
 var countingKeywords = []string{"required", "not", "title", "description", "dependentRequired", "minProperties", "maxProperties"}
 
-// distribute writes the keywords next to a choice into each alternative.
+// distribute adds the keywords next to a choice to each alternative.
 func (im *importer) distribute(merged *generable.Map, branches []generable.Value) []generable.Value {
 	beside := generable.NewMap(merged.Len())
 	for k, v := range merged.All() {
@@ -182,14 +182,14 @@ func (im *importer) literals(values []generable.Value, docs map[string]string, m
 	return generable.OneOf(types...)
 }
 
-// allLiterals makes one type of alternatives that list values, as those with a title or a
-// description for each value do; nil when some are of another form.
+// allLiterals makes one type of alternatives that list values, such as those with a title or a description for each
+// value. It returns nil if some have another form.
 func (im *importer) allLiterals(m, merged *generable.Map, branches []generable.Value, at, hint string) *generable.Type {
 	var values []generable.Value
 	docs := make(map[string]string)
 	for _, b := range branches {
 		part, ok := b.AsMap()
-		if !ok || hasAny(part, "enum") { // two enums stay two types: each has its own name
+		if !ok || hasAny(part, "enum") { // two enums remain two types: each has its own name
 			return nil
 		}
 		if v, has := part.Get("const"); has {
@@ -213,8 +213,8 @@ func (im *importer) allLiterals(m, merged *generable.Map, branches []generable.V
 	return im.literals(values, docs, m, without(merged, "type"), at, hint)
 }
 
-// tagged makes a declared union of alternatives that are objects distinguished by a key; nil
-// when they are not.
+// tagged makes a declared union of alternatives that are objects distinguished by a key, or returns nil if they are
+// not.
 func (im *importer) tagged(m, merged *generable.Map, branches []generable.Value, key, at, hint string) *generable.Type {
 	disc, hasDisc := merged.Get("discriminator")
 	views := make([]*generable.Map, 0, len(branches))
@@ -284,14 +284,14 @@ func (im *importer) tagged(m, merged *generable.Map, branches []generable.Value,
 	return t
 }
 
-// propertiesOf are the properties of an alternative, which has some.
+// propertiesOf returns the properties of an alternative that has some.
 func propertiesOf(view *generable.Map) *generable.Map {
 	v, _ := view.Get("properties")
 	props, _ := v.AsMap()
 	return props
 }
 
-// requiredOf are the names that each alternative requires.
+// requiredOf returns the names that each alternative requires.
 func requiredOf(views []*generable.Map) []map[string]bool {
 	out := make([]map[string]bool, len(views))
 	for i, view := range views {
@@ -305,8 +305,8 @@ func requiredOf(views []*generable.Map) []map[string]bool {
 	return out
 }
 
-// tagValues are the values of a property that distinguishes the alternatives: a required
-// text that is constant in each and another in each. nil when it is not such.
+// tagValues returns the values of a property that distinguishes the alternatives: a required text that is a different
+// constant in each of them. It returns nil for other properties.
 func (im *importer) tagValues(name string, views []*generable.Map, required []map[string]bool, at string) [][]string {
 	out := make([][]string, len(views))
 	seen := make(map[string]bool)
@@ -324,7 +324,7 @@ func (im *importer) tagValues(name string, views []*generable.Map, required []ma
 	return out
 }
 
-// allNew reports whether none of the texts is empty or was seen before, and has them seen.
+// allNew reports whether no text is empty or in seen, and adds the texts to seen.
 func allNew(texts []string, seen map[string]bool) bool {
 	for _, s := range texts {
 		if s == "" || seen[s] {
@@ -335,7 +335,7 @@ func allNew(texts []string, seen map[string]bool) bool {
 	return true
 }
 
-// constTexts are the texts that a property can have, if they are listed.
+// constTexts returns the texts that a property can have, if they are listed.
 func constTexts(view *generable.Map, name string) []string {
 	p, _ := propertiesOf(view).Get(name)
 	m, ok := p.AsMap()
@@ -360,8 +360,8 @@ func constTexts(view *generable.Map, name string) []string {
 	return out
 }
 
-// discriminated are the names of the alternatives by an OpenAPI discriminator: the constants of
-// the property, else the mapping, else the names of the schemas.
+// discriminated returns the names of the alternatives of an OpenAPI discriminator: the constants of the property,
+// else the mapping, else the names of the schemas.
 func (im *importer) discriminated(d *generable.Map, tag string, views []*generable.Map, branches []generable.Value, from []int) [][]string {
 	mapping, _ := d.Get("mapping")
 	names, ok := mapping.AsMap()

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// What a property is read as does not depend on what other properties refer to.
+// The reading of a property does not depend on what other properties refer to.
 func TestComposedReferenceTwice(t *testing.T) {
 	const defs = `"$defs": {
 		"Id": {"type": "object", "properties": {"id": {"type": "integer", "minimum": 1}}, "required": ["id"]},
@@ -83,7 +83,7 @@ func composedSchema(r *rand.Rand) string {
 		r.IntN(len(defs)), last, r.IntN(len(defs)), last, strings.Join(defs, ", "))
 }
 
-// What is composed of references reads what all of its parts accept, by the word of another validator.
+// A schema composed of references reads what all of its parts accept, as judged by another validator.
 func TestComposedReferencesAgree(t *testing.T) {
 	seeds := uint64(500)
 	if testing.Short() {

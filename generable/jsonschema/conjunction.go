@@ -8,11 +8,11 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// merged is the schema that m becomes when its references and its allOf are written out: all
-// that has to hold, in one object. It is nil, and an error reported, when there is no such.
+// merged returns the schema m with its references and its allOf written out: all conditions in one object. It returns
+// nil, and reports an error, if no such schema exists.
 //
-// All parts are merged at once, however deep they are nested or referred to, so that the work
-// is that of the parts and not of each step on the way to them.
+// All parts are merged in one pass, however deep they are nested or referred to, so that the work is proportional to
+// the parts and not to the steps that lead to them.
 func (im *importer) merged(m *generable.Map, at string) *generable.Map {
 	u := im.use(m)
 	if u.merged != nil {
@@ -25,7 +25,7 @@ func (im *importer) merged(m *generable.Map, at string) *generable.Map {
 		u.merged = m
 		return m
 	}
-	u.void = true // reported once, if at all
+	u.void = true // report it at most once
 	c := &conjunction{im: im, taken: make(map[*generable.Map]bool), out: generable.NewMap(m.Len())}
 	title, ok := c.collect(m, at)
 	if !ok {
@@ -46,32 +46,32 @@ func (im *importer) merged(m *generable.Map, at string) *generable.Map {
 	return c.out
 }
 
-// composed reports whether a schema refers to others that have to hold as well.
+// composed reports whether a schema refers to other schemas that must hold, too.
 func composed(m *generable.Map) bool {
 	_, _, isRef := refOf(m)
 	return isRef || hasAny(m, "allOf")
 }
 
-// conjunction is a schema in the making of what fits all of its parts.
+// conjunction builds the schema of the values that fit all its parts.
 type conjunction struct {
 	im    *importer
-	taken map[*generable.Map]bool // among the parts; what has to hold twice holds once
+	taken map[*generable.Map]bool // included parts; a part that is needed twice is included once
 	parts []schemaPart
 
 	out   *generable.Map
-	own   map[string]*generable.Map          // members of out that were made here, and may grow
-	made  map[*generable.Map]*generable.List // allOf that were made here, and may grow
-	names *generable.Map                     // the required, once they come from several parts
+	own   map[string]*generable.Map          // members of out that were created here, and may grow
+	made  map[*generable.Map]*generable.List // allOf that were created here, and may grow
+	names *generable.Map                     // the required names, once they come from several parts
 }
 
-// schemaPart is a schema without references or allOf, and the place where it is asked for.
+// schemaPart is a schema without references or allOf, and the place that needs it.
 type schemaPart struct {
 	m  *generable.Map
 	at string
 }
 
-// collect lists the parts of a schema, its own last. title is the schema's: that of its only
-// part if it has none, and none of several.
+// collect lists the parts of a schema, its own keywords last. title is the title of the schema; without one, that of
+// its only part, or null if it has several.
 func (c *conjunction) collect(m *generable.Map, at string) (title generable.Value, ok bool) {
 	im := c.im
 	u := im.use(m)
@@ -147,7 +147,7 @@ func (c *conjunction) take(part schemaPart) bool {
 	return c.im.works(part.m.Len()+1, part.at)
 }
 
-// add makes the schema one of what fits another part, too.
+// add restricts the schema to values that fit another part, too.
 func (c *conjunction) add(part schemaPart) bool {
 	im, at := c.im, part.at
 	for key, y := range part.m.All() {
@@ -201,7 +201,7 @@ func (c *conjunction) add(part schemaPart) bool {
 	return true
 }
 
-// members adds schemas by name to those there are.
+// members merges schemas by name into the existing ones.
 func (c *conjunction) members(key string, x, y generable.Value, at string) bool {
 	a, ok1 := x.AsMap()
 	b, ok2 := y.AsMap()
@@ -231,7 +231,7 @@ func (c *conjunction) members(key string, x, y generable.Value, at string) bool 
 	return c.im.works(b.Len(), at)
 }
 
-// required adds names to those that are required.
+// required adds names to the required ones.
 func (c *conjunction) required(x, y generable.Value, at string) bool {
 	if x.Kind() != generable.ListKind || y.Kind() != generable.ListKind {
 		c.names = nil
@@ -255,8 +255,8 @@ func (c *conjunction) require(names generable.Value, at string) bool {
 	return c.im.works(len(listed(names)), at)
 }
 
-// also is the schema of what fits x and y. An allOf that was made here is made longer, where x
-// is used for nothing else: else each would be one within the one before.
+// also returns the schema of the values that fit x and y. It extends an allOf that was created here if x is used for
+// nothing else; otherwise each allOf would be nested in the next.
 func (c *conjunction) also(x, y generable.Value, only bool) generable.Value {
 	m, _ := x.AsMap()
 	if l := c.made[m]; m != nil && l != nil && hasMembers(y) {
@@ -282,10 +282,10 @@ func (c *conjunction) allOf(items []generable.Value) generable.Value {
 	return m.Value()
 }
 
-// maxCross bounds what two choices that both have to be made come to.
+// maxCross bounds the number of alternatives when two required choices are combined.
 const maxCross = 64
 
-// cross makes one choice of two.
+// cross combines two choices into one.
 func (c *conjunction) cross(x, y generable.Value, at string) generable.Value {
 	a, b := listed(x), listed(y)
 	if len(a)*len(b) > maxCross {

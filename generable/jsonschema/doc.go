@@ -1,12 +1,12 @@
-// Package jsonschema makes types of JSON Schemas: draft 2020-12, and what tools still write of older drafts
-// and of OpenAPI.
+// Package jsonschema converts JSON Schemas to types: draft 2020-12, and the parts of older drafts and of OpenAPI that
+// tools still write.
 //
-// [Parse] reads the text of a schema, [Import] one that is a value already. What a type cannot say is an
-// error that names its place, or left out and reported with [Options].Lenient:
+// [Parse] reads the text of a schema, [Import] a schema that is already a value. What a type cannot express is an
+// error that names its place or, with [Options].Lenient, left out and reported:
 //
 //	typ, ignored, errs := jsonschema.Parse(text, jsonschema.Options{Name: "Forecast", Lenient: true})
 //
-// The other way is [generable.Type.JSONSchema]. docs/decoding.md describes how each keyword is read.
+// For the other direction see [generable.Type.JSONSchema]. docs/decoding.md describes how each keyword is read.
 package jsonschema
 
 import (

@@ -9,14 +9,15 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// Export writes the JSON Schema of a type such that [Import] makes the same type of it: with the words that say what
-// JSON Schema cannot, x-alias and the like. Schemas, unions and enums stand under $defs by their names, and once.
+// Export writes the JSON Schema of a type such that [Import] makes the same type from it, using extra keywords such
+// as x-alias for what JSON Schema cannot express. Schemas, unions and enums are written once, under $defs, by their
+// names.
 //
-// What models and providers are sent is [generable.Type.JSONSchema], which has none of these words.
+// Models and providers receive [generable.Type.JSONSchema], which has none of these keywords.
 func Export(t *generable.Type) generable.Value {
 	x := &exporter{names: make(map[string]bool), named: make(map[exported]string), defs: generable.NewMap(0)}
 	m := x.schema(t, "")
-	if ref, _, isRef := refOf(m); isRef && x.uses[ref] == 1 { // the root alone: it stands where it is asked for
+	if ref, _, isRef := refOf(m); isRef && x.uses[ref] == 1 { // only the root refers to it: it is written in place
 		name := ref[len(defsPath):]
 		body, _ := x.defs.Get(name)
 		m, _ = body.AsMap()
@@ -33,7 +34,7 @@ func ExportText(t *generable.Type) string { return in.Indented(Export(t)) }
 
 const defsPath = "#/$defs/"
 
-// exported is a type as it is written: a variant carries the tag of its union.
+// exported identifies a type as it is written: a variant carries the tag of its union.
 type exported struct {
 	t   *generable.Type
 	tag string
@@ -66,7 +67,7 @@ func (x *exporter) schema(t *generable.Type, tag string) *generable.Map {
 		}
 		name = message.Unique(escaped(name), x.names)
 		x.named[key] = name
-		x.defs.Set(name, generable.Value{}) // holds the place while the body refers to itself
+		x.defs.Set(name, generable.Value{}) // reserves the place while the body refers to itself
 		x.defs.Set(name, x.body(t, tag).Value())
 	}
 	if x.uses == nil {
@@ -76,7 +77,7 @@ func (x *exporter) schema(t *generable.Type, tag string) *generable.Map {
 	return in.Object("$ref", generable.StrOf(defsPath+name))
 }
 
-// escaped is a name with characters that need no escaping in a reference.
+// escaped returns a name whose characters need no escaping in a reference.
 func escaped(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 && (message.IsAlnum(byte(r)) || strings.ContainsRune("_.-", r)) {
@@ -122,14 +123,14 @@ func (x *exporter) body(t *generable.Type, tag string) *generable.Map {
 var scalarNames = map[generable.TypeKind]string{generable.NoneType: "null", generable.BoolType: "boolean", generable.IntType: "integer",
 	generable.FloatType: "number", generable.StrType: "string"}
 
-// set writes a text that is not empty.
+// set writes a text unless it is empty.
 func set(m *generable.Map, key, text string) {
 	if text != "" {
 		m.Set(key, generable.StrOf(text))
 	}
 }
 
-// orTrue is a schema, or true where it says nothing.
+// orTrue returns a schema, or true if it is empty.
 func orTrue(m *generable.Map) generable.Value {
 	if m.Len() == 0 {
 		return generable.BoolOf(true)
@@ -184,7 +185,7 @@ func (x *exporter) property(f *generable.Field) *generable.Map {
 	switch {
 	case f.Optional && !f.Omit:
 		m.Set("default", generable.Plain(f.Default, f.Type))
-	case f.Type.Deref().Kind == generable.AnyType && !f.Optional && !f.Explicit: // one of any type that may be left out has no value then
+	case f.Type.Deref().Kind == generable.AnyType && !f.Optional && !f.Explicit: // a field of any type that may be left out then has no value
 		m.Set("default", generable.Value{})
 	}
 	if len(f.Examples) > 0 {
@@ -198,7 +199,7 @@ func (x *exporter) property(f *generable.Field) *generable.Map {
 	return m
 }
 
-// exportLimits writes limits into the schema of a type, and those that it cannot say as constraints.
+// exportLimits writes limits into the schema of a type, and those that a schema cannot express as constraints.
 func exportLimits(m *generable.Map, t *generable.Type, l *generable.Limits) {
 	in.LimitSchema(m, t, l)
 	if l != nil && l.Check != nil {
@@ -207,5 +208,5 @@ func exportLimits(m *generable.Map, t *generable.Type, l *generable.Limits) {
 	}
 }
 
-// place is an item of a list in a JSON pointer.
+// place returns the JSON pointer of an item of a list.
 func place(at string, i int) string { return at + "/" + strconv.Itoa(i) }

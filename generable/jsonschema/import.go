@@ -10,28 +10,25 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Options direct [Import]. The zero value is strict.
+// Options configure [Import]. The zero value is strict.
 type Options struct {
 	// Name is the name of the root type; "" means the schema's title, else Root.
 	Name string
-	// Lenient leaves out what a type cannot say, on record among the ignored. Otherwise it is
-	// an error.
+	// Lenient leaves out what a type cannot express and reports it among the ignored parts. Otherwise it is an error.
 	Lenient bool
-	// KeepInts reads "number" as int | float, so that an integer among numbers keeps all its
-	// digits, and not as float.
+	// KeepInts reads "number" as int | float rather than float, so that an integer keeps all its digits.
 	KeepInts bool
-	// Check returns the check of that text, which is one of a schema's x-constraints; nil for one that is not known.
-	// Without it no constraint is known, and all are on record among the ignored.
+	// Check returns the check with the given text, an entry of a schema's x-constraints, or nil if it is unknown. If
+	// Check is nil, all constraints are reported among the ignored parts.
 	Check func(says string) *generable.Check
 }
 
-// Import makes a type of a JSON Schema (draft 2020-12, and what tools still write of older drafts
-// and of OpenAPI). Schemas of tools and hosts are what it is made for; docs/decoding.md describes
-// how each keyword is read.
+// Import converts a JSON Schema (draft 2020-12, and the parts of older drafts and of OpenAPI that tools still write)
+// to a type. It is designed for the schemas of tools and hosts; docs/decoding.md describes how each keyword is read.
 //
-// Errors and the ignored parts name their place in the schema as a JSON pointer,
-// "#/properties/age/minimum". With errors, the type is nil. Ignored are keywords that a type
-// cannot say (only with Lenient), unknown ones, and formats that are not checked.
+// Errors and the ignored parts name their place in the schema as a JSON pointer, "#/properties/age/minimum". With
+// errors, the type is nil. Ignored are keywords that a type cannot express (only with Lenient), unknown ones, and
+// formats that are not checked.
 func Import(schema generable.Value, o Options) (t *generable.Type, ignored, errs generable.FieldErrors) {
 	im := newImporter(schema, o)
 	if t = im.read(); len(im.errs) > 0 {
@@ -63,7 +60,7 @@ func (im *importer) read() (t *generable.Type) {
 	return t
 }
 
-// Parse is [Import] for the text of a schema, which has to be valid JSON.
+// Parse is [Import] for the text of a schema, which must be valid JSON.
 func Parse(text string, o Options) (t *generable.Type, ignored, errs generable.FieldErrors) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
 	r := lenient.Decode(generable.AnyT, text, generable.Options{Level: generable.Strict})
@@ -85,40 +82,40 @@ func Parse(text string, o Options) (t *generable.Type, ignored, errs generable.F
 }
 
 const (
-	// maxSchemaNodes bounds the work that one schema makes: allOf can double with each level.
+	// maxSchemaNodes bounds the work for one schema: allOf can double it with each level.
 	maxSchemaNodes = 200_000
-	// maxSchemaLooks bounds how many values of lists are looked at: references can lead to one
-	// long list again and again.
+	// maxSchemaLooks bounds how many values of lists are examined: references can lead to the same long list again
+	// and again.
 	maxSchemaLooks = 20_000_000
 	// maxSchemaDepth bounds the nesting of a schema's text.
 	maxSchemaDepth = 2000
 )
 
-// importer reads one schema. Objects of the schema are known by their pointers, so that what
-// is referred to twice is one type.
+// importer reads one schema. It identifies the schema's objects by their pointers, so that an object that is referred
+// to twice becomes one type.
 type importer struct {
 	o       Options
 	root    generable.Value
 	nodes   map[*generable.Map]*schemaUse
 	anchors map[string]*generable.Map // by "#name" and by id
 	base    string                    // the id of the root
-	names   map[string]int            // of references, which are known by name alone, and how many asked for it
+	names   map[string]int            // how often each name of a reference has been requested; references are known only by name
 	depth   int
-	deep    bool // it is nested too deep
-	work    int  // parts and members that were read or merged
-	looked  int  // values of lists that were looked at
+	deep    bool // the schema is nested too deep
+	work    int  // parts and members that have been read or merged
+	looked  int  // values of lists that have been examined
 
 	errs, ignored generable.FieldErrors
 	more          int
 }
 
-// schemaUse is what has become of one object of the schema.
+// schemaUse is the state of one object of the schema.
 type schemaUse struct {
 	typ    *generable.Type
-	ref    *generable.Type // stands for the type while it is being made, if it was asked for
+	ref    *generable.Type // stands for the type while it is being made, if it was requested
 	open   bool
-	name   string         // under which it is referred to
-	given  string         // by the caller
+	name   string         // the name by which it is referred to
+	given  string         // the name from the caller
 	merged *generable.Map // with references and allOf resolved
 	void   bool           // merged cannot be made
 	busy   bool           // its parts are being listed
@@ -133,7 +130,7 @@ func (im *importer) use(m *generable.Map) *schemaUse {
 	return u
 }
 
-// fail records an error and returns the type that stands for it.
+// fail records an error and returns the type that replaces the faulty one.
 //
 //go:noinline
 func (im *importer) fail(at, want, got, hint string) *generable.Type {
@@ -145,8 +142,7 @@ func (im *importer) fail(at, want, got, hint string) *generable.Type {
 	return generable.ErrorT
 }
 
-// works counts members that are read or merged. It reports false, and an error, when they are
-// too many.
+// works counts members that are read or merged. It reports false, and records an error, when the limit is exceeded.
 func (im *importer) works(n int, at string) bool {
 	if im.work += n; im.work <= maxSchemaNodes {
 		return true
@@ -155,7 +151,7 @@ func (im *importer) works(n int, at string) bool {
 	return false
 }
 
-// looks counts values that are looked at, and is like works otherwise.
+// looks counts values that are examined, and otherwise behaves like works.
 func (im *importer) looks(n int, at string) bool {
 	if im.looked += n; im.looked <= maxSchemaLooks {
 		return true
@@ -164,13 +160,13 @@ func (im *importer) looks(n int, at string) bool {
 	return false
 }
 
-// isBool reports whether v is that truth value.
+// isBool reports whether v is the truth value b.
 func isBool(v generable.Value, b bool) bool {
 	is, ok := v.AsBool()
 	return ok && is == b
 }
 
-// never reports whether a schema says that nothing fits: false, or not everything.
+// never reports whether a schema says that nothing fits: false, or not combined with everything.
 func never(v generable.Value) bool {
 	if m, ok := v.AsMap(); ok {
 		what, has := m.Get("not")
@@ -180,13 +176,13 @@ func never(v generable.Value) bool {
 	return isBool(v, false)
 }
 
-// nothing records a schema that nothing fits. No type says that, and to leave it out would
-// turn it into its opposite.
+// nothing records a schema that nothing fits. No type expresses that, and leaving it out would turn it into its
+// opposite.
 func (im *importer) nothing(at string) *generable.Type {
 	return im.fail(at, "a schema that some value fits", "one that no value fits", "")
 }
 
-// beyond records something that a type cannot say.
+// beyond records something that a type cannot express.
 func (im *importer) beyond(at, want, got string) {
 	if !im.o.Lenient {
 		im.fail(at, want, got, "read the schema leniently to go without it")
@@ -195,15 +191,15 @@ func (im *importer) beyond(at, want, got string) {
 	im.note(at, want, got, "")
 }
 
-// note records something that is passed over.
+// note records something that is ignored.
 func (im *importer) note(at, want, got, hint string) {
 	if len(im.ignored) < message.MaxErrors {
 		im.ignored = append(im.ignored, in.Error(at, want, got, hint))
 	}
 }
 
-// whole is the schema to begin with. Where the root is written out a second time among the
-// definitions, as a type that contains itself is, that definition has the name.
+// whole returns the schema to start with. If a definition repeats the root, as for a type that contains itself, that
+// definition has the name.
 func (im *importer) whole() generable.Value {
 	m, ok := im.root.AsMap()
 	if !ok {
@@ -225,7 +221,7 @@ func (im *importer) whole() generable.Value {
 	return im.root
 }
 
-// typ makes the type of a schema at a place. hint names it where nothing else does.
+// typ makes the type of a schema at a place. hint is its name if the schema has none.
 func (im *importer) typ(s generable.Value, at, hint string) *generable.Type {
 	switch {
 	case never(s):
@@ -250,7 +246,7 @@ func (im *importer) typ(s generable.Value, at, hint string) *generable.Type {
 	if !im.works(1, at) {
 		return generable.ErrorT
 	}
-	if im.deep { // which was reported: each level may lead to several others as deep
+	if im.deep { // already reported: each level may lead to several others that are as deep
 		return generable.ErrorT
 	}
 	if im.depth >= generable.MaxTypeDepth-2 {
@@ -293,7 +289,7 @@ func (im *importer) build(m *generable.Map, at, hint string) *generable.Type {
 	return im.constrained(im.nullable(merged, t), merged, at)
 }
 
-// nullable is the way in which OpenAPI 3.0 says T | None.
+// nullable handles OpenAPI 3.0's form of T | None.
 func (im *importer) nullable(m *generable.Map, t *generable.Type) *generable.Type {
 	if v, _ := m.Get("nullable"); isBool(v, true) {
 		return generable.OneOf(t, generable.NoneT)
@@ -301,8 +297,8 @@ func (im *importer) nullable(m *generable.Map, t *generable.Type) *generable.Typ
 	return t
 }
 
-// nameOf is the name of the type that an object of the schema declares: its title, the name it
-// is referred to by, else a hint.
+// nameOf returns the name of the type that an object of the schema declares: its title, the name by which it is
+// referred to, else the hint.
 func (im *importer) nameOf(m *generable.Map, hint string) string {
 	if name := im.use(m).given; name != "" {
 		return name
@@ -318,7 +314,7 @@ func (im *importer) nameOf(m *generable.Map, hint string) string {
 	return hint
 }
 
-// unique is a name that no other reference has.
+// unique returns a name that no other reference has.
 func (im *importer) unique(name string) string {
 	out := name
 	for im.names[out] > 0 {

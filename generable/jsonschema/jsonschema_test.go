@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// A type's own schema gives a type that has the same schema and reads the same values alike.
+// A type's own schema results in a type that has the same schema and reads the same values alike.
 func TestFromSchemaOfType(t *testing.T) {
 	for seed := range int64(gentest.Rounds()) {
 		g := gentest.NewGenerator(seed)

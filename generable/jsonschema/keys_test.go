@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Keys that a schema describes by pattern or by name are kept, each with a value of one of the types that
-// the schema has for such keys.
+// Keys that a schema describes by pattern or by name are kept, each with a value of one of the types that the schema
+// has for such keys.
 func TestKeysByPattern(t *testing.T) {
 	const two = `"patternProperties": {"^i": {"type": "integer"}, "^s": {"type": "string"}}`
 	const one = `"patternProperties": {"^i": {"type": "integer"}}`
@@ -43,7 +43,7 @@ func TestKeysByPattern(t *testing.T) {
 	}
 }
 
-// A schema that no key fits is closed: an object with a key is an error at level strict.
+// A schema without any allowed key is closed: an object with a key is an error at level Strict.
 func TestNoKeys(t *testing.T) {
 	for _, schema := range []string{
 		`{"type": "object", "propertyNames": false}`, `{"additionalProperties": false}`,

@@ -13,13 +13,13 @@ import (
 
 var jsonKinds = []string{"object", "array", "string", "integer", "number", "boolean", "null"}
 
-// kinds are the JSON types that a schema names; none when it names none.
+// kinds returns the JSON types that a schema names, if any.
 func (im *importer) kinds(m *generable.Map) []string {
 	v, _ := m.Get("type")
 	return kindsIn(v)
 }
 
-// kindsIn are the JSON types that a value of the keyword type names, each once.
+// kindsIn returns the JSON types that a value of the keyword type names, each once.
 func kindsIn(v generable.Value) []string {
 	var out []string
 	for _, item := range listed(v) {
@@ -30,7 +30,7 @@ func kindsIn(v generable.Value) []string {
 	return out
 }
 
-// isKind reports whether v is of a JSON type.
+// isKind reports whether v has a JSON type.
 func isKind(v generable.Value, kind string) bool {
 	switch v.Kind() {
 	case generable.Null:
@@ -50,7 +50,7 @@ func isKind(v generable.Value, kind string) bool {
 	return kind == "object"
 }
 
-// impliedKinds are the keywords by which a schema without a type is known to mean one.
+// impliedKinds lists the keywords that imply a type for schemas without one.
 var impliedKinds = []struct {
 	kind string
 	keys []string
@@ -61,7 +61,7 @@ var impliedKinds = []struct {
 	{"number", []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}},
 }
 
-// single makes the type of a schema by the JSON types that it names or implies.
+// single makes the type of a schema from the JSON types that it names or implies.
 func (im *importer) single(m, merged *generable.Map, at, hint string) *generable.Type {
 	v, has := merged.Get("type")
 	kinds := im.kinds(merged)
@@ -114,13 +114,12 @@ func (im *importer) kind(kind string, m, merged *generable.Map, at, hint string)
 	return generable.NoneT
 }
 
-// array makes the type of arrays: a list, or a tuple where the first items have schemas of
-// their own.
+// array makes the type of arrays: a list, or a tuple if the first items have their own schemas.
 func (im *importer) array(m *generable.Map, at, hint string) *generable.Type {
 	items, hasItems := m.Get("items")
 	first, hasFirst := m.Get("prefixItems")
 	place := pointer(at, "prefixItems")
-	if list, ok := items.AsList(); ok && !hasFirst { // as drafts before 2020-12 wrote it
+	if list, ok := items.AsList(); ok && !hasFirst { // the form of drafts before 2020-12
 		first, hasFirst, place = list.Value(), true, pointer(at, "items")
 		items, hasItems = m.Get("additionalItems")
 	}
@@ -156,7 +155,7 @@ func (im *importer) array(m *generable.Map, at, hint string) *generable.Type {
 	return generable.TupleType(types, rest)
 }
 
-// listEnd is the number of items behind which no item fits, if there is one.
+// listEnd returns the number of items after which no further item fits, if it exists.
 func listEnd(m *generable.Map) (int, bool) {
 	items, _ := m.Get("items")
 	first, hasFirst := m.Get("prefixItems")
@@ -225,7 +224,7 @@ func (im *importer) bounds(l *generable.Limits, m *generable.Map, at string) {
 		switch {
 		case ok && !math.IsInf(f, 0) && (b.key != "multipleOf" || f > 0):
 			*b.to = &f
-		case v.Kind() == generable.Bool && strings.HasPrefix(b.key, "exclusive"): // draft 4 marks minimum
+		case v.Kind() == generable.Bool && strings.HasPrefix(b.key, "exclusive"): // draft 4 marks minimum as exclusive
 			if isBool(v, false) {
 				continue
 			}
@@ -251,7 +250,7 @@ func (im *importer) size(m *generable.Map, key, at string) *int {
 	n, ok := v.AsInt()
 	if !ok || n < 0 || n > math.MaxInt32 {
 		if v.Kind() == generable.Big || n > math.MaxInt32 {
-			return nil // no text or list is as long
+			return nil // no text or list is that long
 		}
 		im.fail(pointer(at, key), "a whole number of at least 0", message.Shorten(generable.JSON(v, nil)), "")
 		return nil
@@ -260,7 +259,7 @@ func (im *importer) size(m *generable.Map, key, at string) *int {
 	return &size
 }
 
-// goPattern writes what JavaScript's regular expressions write in another way.
+// goPattern converts escapes of JavaScript's regular expressions to Go's.
 func goPattern(p string) string {
 	if !strings.Contains(p, `\u`) {
 		return p
@@ -274,7 +273,7 @@ func goPattern(p string) string {
 	})
 }
 
-// beyondTypes are the keywords that no type can say; other keywords are read elsewhere.
+// beyondTypes are the keywords that no type can express; other keywords are read elsewhere.
 var beyondTypes = []string{"not", "if", "dependentRequired", "dependentSchemas", "dependencies", "contains", "unevaluatedItems", "unevaluatedProperties"}
 
 var knownKeywords = slices.Concat(beyondTypes, []string{

@@ -21,7 +21,7 @@ func hasAny(m *generable.Map, keys ...string) bool {
 	return slices.ContainsFunc(m.Keys(), func(k string) bool { return slices.Contains(keys, k) })
 }
 
-// listAt is the list under a keyword, if there is one.
+// listAt returns the list under a keyword, if it exists.
 func listAt(m *generable.Map, key string) ([]generable.Value, bool) {
 	v, _ := m.Get(key)
 	if list, ok := v.AsList(); ok {
@@ -30,8 +30,8 @@ func listAt(m *generable.Map, key string) ([]generable.Value, bool) {
 	return nil, false
 }
 
-// eitherOf is the one of two schemas that says what fits both, if one does: true and {} change
-// nothing; false leaves nothing.
+// eitherOf returns the one of two schemas that covers both, if one does: true and {} add nothing; false excludes
+// everything.
 func eitherOf(x, y generable.Value) (generable.Value, bool) {
 	trivial := func(v generable.Value) bool {
 		if m, ok := v.AsMap(); ok {
@@ -63,7 +63,7 @@ func valuesOf(m *generable.Map) []generable.Value {
 	return out
 }
 
-// commonTypes are the type names in both, null if there are none; an integer is a number.
+// commonTypes returns the type names in both, or null without any; an integer is a number.
 func commonTypes(x, y generable.Value) generable.Value {
 	theirs := kindsIn(y)
 	var out []string
@@ -91,7 +91,7 @@ func listed(v generable.Value) []generable.Value {
 	return []generable.Value{v}
 }
 
-// commonItems are the values in both.
+// commonItems returns the values in both.
 func commonItems(x, y generable.Value) generable.Value {
 	both := make(map[string]bool)
 	var b []byte
@@ -108,7 +108,7 @@ func commonItems(x, y generable.Value) generable.Value {
 	return generable.ListOf(out...)
 }
 
-// appendValueKey appends what equal values have in common.
+// appendValueKey appends a key that equal values share.
 func appendValueKey(b []byte, v generable.Value) []byte {
 	if w, ok := in.Whole(v); ok {
 		v = w
@@ -116,7 +116,7 @@ func appendValueKey(b []byte, v generable.Value) []byte {
 	return generable.AppendCanon(b, v)
 }
 
-// outer is the greater of two bounds, with sign -1 the smaller.
+// outer returns the greater of two bounds, or with sign -1 the smaller.
 func outer(x, y generable.Value, sign float64) generable.Value {
 	a, ok1 := x.AsNumber()
 	b, ok2 := y.AsNumber()

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// object makes the type of objects: a schema where keys are named, else a dict. tag is a key
-// that a union around it takes care of, and name then the variant's; else it is a hint.
+// object makes the type of objects: a schema if keys are named, else a dict. If tag is set, it is a key that the
+// enclosing union handles and name is the variant's; otherwise name is a hint.
 func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Type {
 	props := im.members(m, "properties", at)
 	required := im.required(m, at)
@@ -18,14 +18,14 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 	patterns := im.members(m, "patternProperties", at)
 	if patterns.Len() > 0 {
 		im.beyond(pointer(at, "patternProperties"), "keys by name", "patterns of keys")
-		values := slices.DeleteFunc(valuesOf(patterns), never) // of the keys that fit a pattern
+		values := slices.DeleteFunc(valuesOf(patterns), never) // of the keys that match a pattern
 		if hasExtra && !closed {
 			values = append(values, extra)
 		}
 		switch {
 		case len(values) == 0:
 		case props.Len() > 0:
-			closed = false // a key that fits a pattern may come
+			closed = false // a key that matches a pattern may occur
 		case len(values) == 1:
 			extra, hasExtra, closed = values[0], true, false
 		default:
@@ -62,7 +62,7 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 			im.beyond(pointer(at, k), "properties without a count of them", "a count")
 		}
 	}
-	if !im.works(props.Len(), at) { // a union can make several types of them
+	if !im.works(props.Len(), at) { // a union can make several types from them
 		return generable.ErrorT
 	}
 	var fields []generable.Field
@@ -108,7 +108,7 @@ func (im *importer) members(m *generable.Map, key, at string) *generable.Map {
 	return without(have)
 }
 
-// required are the names of the properties that have to be there, as keys.
+// required returns the names of the required properties, as keys.
 func (im *importer) required(m *generable.Map, at string) *generable.Map {
 	out := generable.NewMap(0)
 	v, has := m.Get("required")
@@ -131,7 +131,7 @@ func (im *importer) required(m *generable.Map, at string) *generable.Map {
 	return out
 }
 
-// keyNames are the names that keys may have, where they are listed.
+// keyNames returns the allowed names of keys, if they are listed.
 func (im *importer) keyNames(names generable.Value, at string) []string {
 	m, ok := names.AsMap()
 	if !ok {
@@ -162,7 +162,7 @@ func (im *importer) keyNames(names generable.Value, at string) []string {
 	return nil
 }
 
-// property makes a field of a property.
+// property makes a field from a property.
 func (im *importer) property(name string, s generable.Value, required bool, at string) generable.Field {
 	f := generable.Field{Name: name, Type: im.typ(s, at, message.TypeNameAfter(name))}
 	f.Type, f.Limits = in.Unlimited(f.Type)

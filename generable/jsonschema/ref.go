@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// notSchemas are the keywords that hold no schema.
+// notSchemas are the keywords whose values are not schemas.
 var notSchemas = map[string]bool{"const": true, "enum": true, "default": true, "examples": true, "example": true, "required": true}
 
 // index collects the ids and anchors of a schema.
@@ -73,7 +73,7 @@ func (im *importer) absolute(ref string) string {
 
 var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 
-// refOf is what an object refers to, by any of the keywords for that.
+// refOf returns what an object refers to, by any of the reference keywords.
 func refOf(m *generable.Map) (ref, key string, ok bool) {
 	for _, key := range refKeywords {
 		if v, has := m.Get(key); has {
@@ -87,8 +87,8 @@ func refOf(m *generable.Map) (ref, key string, ok bool) {
 	return "", "", false
 }
 
-// resolve finds what a reference at a place refers to. It reports false, and an error, when
-// that is nothing.
+// resolve finds the target of a reference at a place. It reports false, and records an error, if the target does not
+// exist.
 func (im *importer) resolve(ref, at string) (target generable.Value, path string, ok bool) {
 	doc, fragment, _ := strings.Cut(ref, "#")
 	target, path = im.root, "#"
@@ -142,7 +142,7 @@ func member(v generable.Value, name string) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// nearDef suggests a definition of nearly that name.
+// nearDef suggests a definition with a similar name.
 func (im *importer) nearDef(name string) string {
 	root, ok := im.root.AsMap()
 	if !ok || len(im.errs) >= message.MaxErrors {
@@ -159,7 +159,7 @@ func (im *importer) nearDef(name string) string {
 	return ""
 }
 
-// annotations do not change which values fit.
+// annotations are the keywords that do not affect which values fit.
 var annotations = map[string]bool{
 	"title": true, "description": true, "default": true, "examples": true, "example": true, "deprecated": true,
 	"readOnly": true, "writeOnly": true, "$comment": true, "$id": true, "id": true, "$schema": true, "$anchor": true, "$dynamicAnchor": true,
@@ -167,8 +167,8 @@ var annotations = map[string]bool{
 	"contentEncoding": true, "contentMediaType": true, "contentSchema": true,
 }
 
-// onlyRef finds the schema that m stands for when it says nothing itself: a reference, or an
-// allOf of a single schema. The target is null when there is none, which has been reported.
+// onlyRef finds the schema that m stands for if m itself adds nothing: a reference, or an allOf of a single schema.
+// The target is null if it does not exist, which has been reported.
 func (im *importer) onlyRef(m *generable.Map, at string) (target generable.Value, path string, ok bool) {
 	ref, key, isRef := refOf(m)
 	if !isRef {

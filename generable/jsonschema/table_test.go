@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Each row reads answers by a schema: what comes out as JSON, or "!" and a part of the error.
+// Each row reads answers by a schema: the result as JSON, or "!" and a part of the error.
 func TestFromSchemaReads(t *testing.T) {
 	const node = `{"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {"v": {"type": "integer"}, "next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}, "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["v"]}}}`
 	const tree = `{"$ref": "#/$defs/json", "$defs": {"json": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/json"}}, {"type": "object", "additionalProperties": {"$ref": "#/$defs/json"}}]}}}`
@@ -117,8 +117,8 @@ func TestFromSchemaReads(t *testing.T) {
 	}
 }
 
-// What is wrong with a schema is told with its place. Rows that begin with ~ hold for strict
-// reading alone: read leniently, the schema is a type, and the place is among the ignored.
+// Errors in a schema are reported with their place. Rows that begin with ~ apply only to strict reading: read
+// leniently, the schema is a type, and the place is among the ignored parts.
 func TestFromSchemaErrors(t *testing.T) {
 	deep := strings.Repeat(`{"type": "array", "items": `, 300) + `{}` + strings.Repeat(`}`, 300)
 	for _, c := range []struct{ schema, want string }{
@@ -173,7 +173,7 @@ func TestFromSchemaErrors(t *testing.T) {
 	}
 }
 
-// Keywords that nobody knows and formats that nobody checks are named, also when all is well.
+// Unknown keywords and unchecked formats are reported, even without errors.
 func TestFromSchemaNotes(t *testing.T) {
 	_, ignored, errs := Parse(`{"type": "string", "minLenght": 3, "format": "int32", "x-own": 1}`, Options{})
 	got := ignored.Error()
@@ -182,7 +182,7 @@ func TestFromSchemaNotes(t *testing.T) {
 	}
 }
 
-// Schemas that double with each level end in an error or a type, not in a hang.
+// Schemas that double in size with each level end in an error or a type, not in a hang.
 func TestFromSchemaDoubling(t *testing.T) {
 	for _, form := range []string{
 		`"D%d": {"allOf": [{"$ref": "#/$defs/D%d"}, {"properties": {"p%d": {"$ref": "#/$defs/D%d"}}}]}`,
@@ -206,7 +206,7 @@ func TestFromSchemaDoubling(t *testing.T) {
 	}
 }
 
-// A discriminator is the tag of a union, with the values that its mapping or the schemas' names say.
+// A discriminator is the tag of a union, whose values are those of its mapping or the names of the schemas.
 func TestDiscriminators(t *testing.T) {
 	typ, _, errs := Parse(`{"oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}], "discriminator": {"propertyName": "pet", "mapping": {"meow": "#/$defs/Cat"}},
 		"$defs": {"Cat": {"type": "object", "properties": {"pet": {"type": "string"}}}, "Dog": {"type": "object", "properties": {"pet": {"type": "string"}}}}}`, Options{})
@@ -258,7 +258,7 @@ func FuzzFromJSONSchema(f *testing.F) {
 	})
 }
 
-// Keywords that no type can say are errors, but where they say nothing.
+// Keywords that no type can express are errors, unless they have no effect.
 func TestBeyondTypes(t *testing.T) {
 	for schema, says := range map[string]bool{
 		`{"unevaluatedProperties": false}`: false, `{"unevaluatedProperties": {"type": "string"}}`: true, `{"unevaluatedItems": true}`: false,
@@ -272,7 +272,7 @@ func TestBeyondTypes(t *testing.T) {
 	}
 }
 
-// The items of a tuple that have no names of their own are numbered from 1.
+// The items of a tuple that have no names are numbered from 1.
 func TestTupleNames(t *testing.T) {
 	typ, _, errs := Parse(`{"prefixItems": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}`, Options{})
 	if errs != nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// The words that say of a type what JSON Schema cannot.
+// The keywords for what JSON Schema cannot express about a type.
 const (
 	wordAlias       = "x-alias"           // of a property: other keys that models may use; of an enum: other words for its values
-	wordAliasOnly   = "x-alias-only"      // of a property: models know it by its first alias alone
-	wordDedent      = "x-dedent"          // of a property: the blanks that all lines of its text begin with are taken off
-	wordStream      = "x-stream"          // of a property: how it shows itself while it arrives
+	wordAliasOnly   = "x-alias-only"      // of a property: models know it only by its first alias
+	wordDedent      = "x-dedent"          // of a property: the indentation that all lines of its text share is removed
+	wordStream      = "x-stream"          // of a property: how it appears while it arrives
 	wordEnum        = "x-enum"            // of an enum: what its values mean, and other words for them
-	wordConstraints = "x-constraints"     // what a value has to be besides
+	wordConstraints = "x-constraints"     // additional conditions on a value
 	wordDescription = "x-llm-description" // replaces the generated description of a type
 )
 
-// exportField writes what JSON Schema cannot say of a field.
+// exportField writes what JSON Schema cannot express about a field.
 func exportField(m *generable.Map, f *generable.Field) {
 	if len(f.Alias) > 0 {
 		m.Set(wordAlias, in.Texts(f.Alias))
@@ -30,7 +30,7 @@ func exportField(m *generable.Map, f *generable.Field) {
 		m.Set(wordDedent, generable.BoolOf(true))
 	}
 	var policies []string
-	for _, word := range generable.StreamWords()[:3] { // what follows are the words of others for the same
+	for _, word := range generable.StreamWords()[:3] { // the rest are synonyms
 		if p, _ := generable.StreamPolicyOf(word); f.Stream&p != 0 {
 			policies = append(policies, word)
 		}
@@ -42,7 +42,7 @@ func exportField(m *generable.Map, f *generable.Field) {
 
 // fieldWords reads what [exportField] writes.
 func (im *importer) fieldWords(f *generable.Field, m *generable.Map, at string) {
-	if v, has := m.Get(wordAlias); has && v.Kind() != generable.MapKind { // else it speaks of the values of an enum
+	if v, has := m.Get(wordAlias); has && v.Kind() != generable.MapKind { // an object describes the values of an enum
 		f.Alias = im.texts(v, pointer(at, wordAlias))
 	}
 	f.AliasOnly = im.truth(m, wordAliasOnly, at)
@@ -62,7 +62,7 @@ func (im *importer) fieldWords(f *generable.Field, m *generable.Map, at string) 
 	}
 }
 
-// exportNotes writes what is known of the values of an enum.
+// exportNotes writes the notes on the values of an enum.
 func exportNotes(m *generable.Map, t *generable.Type) {
 	notes := generable.NewMap(0)
 	for i, value := range t.Values {
@@ -81,8 +81,8 @@ func exportNotes(m *generable.Map, t *generable.Type) {
 	}
 }
 
-// notes reads what is known of the values of an enum: x-enum has for a value its description, or an object with a
-// description and an alias; x-alias, where it is an object, has other words for a value.
+// notes reads the notes on the values of an enum: x-enum has the description of a value, or an object with a
+// description and an alias; x-alias, if it is an object, has other words for a value.
 func (im *importer) notes(m *generable.Map, values []string, docs map[string]string, at string) []generable.ValueNote {
 	notes, some := make([]generable.ValueNote, len(values)), false
 	for i, s := range values {
@@ -126,7 +126,7 @@ func (im *importer) notes(m *generable.Map, values []string, docs map[string]str
 	return notes
 }
 
-// valueNote reads what x-enum says of one value.
+// valueNote reads the entry of x-enum for one value.
 func (im *importer) valueNote(note *generable.ValueNote, m *generable.Map, at string) {
 	for key, v := range m.All() {
 		switch key {
@@ -140,7 +140,7 @@ func (im *importer) valueNote(note *generable.ValueNote, m *generable.Map, at st
 	}
 }
 
-// constrained is a type with the checks that a schema names besides.
+// constrained returns a type with the additional checks that a schema names.
 func (im *importer) constrained(t *generable.Type, m *generable.Map, at string) *generable.Type {
 	v, has := m.Get(wordConstraints)
 	if !has || t.Kind == generable.ErrorType {
@@ -173,8 +173,8 @@ func (im *importer) constrained(t *generable.Type, m *generable.Map, at string) 
 	return t
 }
 
-// misused records a word of ours that says nothing. Others may have given it another meaning, so that it can be
-// passed over.
+// misused records an invalid value of one of our keywords. Others may use the keyword with another meaning, so
+// Lenient ignores it.
 func (im *importer) misused(at, want, got, hint string) {
 	if im.o.Lenient {
 		im.note(at, want, got, hint)
@@ -183,7 +183,7 @@ func (im *importer) misused(at, want, got, hint string) {
 	im.fail(at, want, got, hint)
 }
 
-// texts are a text, or the texts of a list.
+// texts returns a text, or the texts of a list, as a slice.
 func (im *importer) texts(v generable.Value, at string) []string {
 	var out []string
 	for i, item := range listed(v) {
@@ -200,7 +200,7 @@ func (im *importer) texts(v generable.Value, at string) []string {
 	return out
 }
 
-// truth is what a word says that is true or false.
+// truth returns the value of a keyword that is true or false.
 func (im *importer) truth(m *generable.Map, word, at string) bool {
 	v, has := m.Get(word)
 	is, ok := v.AsBool()

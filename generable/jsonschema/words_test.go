@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// wordy makes random types that say all that types can say.
+// wordy makes random types that use everything that types can express.
 type wordy struct {
 	*rand.Rand
 	t     testing.TB
@@ -126,7 +126,7 @@ func (w *wordy) field(name string, depth int) generable.Field {
 	return f
 }
 
-// differ is where two types are not the same: what they say of themselves and of their parts, recursive or not.
+// differ returns where two types differ: in themselves or in their parts, recursive or not.
 func differ(a, b *generable.Type, at string, seen map[[2]*generable.Type]bool) string {
 	a, b = in.Resolved(a), in.Resolved(b)
 	if seen[[2]*generable.Type{a, b}] {
@@ -145,14 +145,14 @@ func differ(a, b *generable.Type, at string, seen map[[2]*generable.Type]bool) s
 	}
 	for i := range a.Fields {
 		f, g := a.Fields[i], b.Fields[i]
-		for _, f := range []*generable.Field{&f, &g} { // limits of a field's type are the field's
+		for _, f := range []*generable.Field{&f, &g} { // limits of a field's type belong to the field
 			if f.Limits == nil {
 				f.Type, f.Limits = in.Unlimited(f.Type)
 			}
 		}
 		says := func(f generable.Field) string {
 			if f.Optional && !f.Omit && f.Default.IsNull() && f.Type.Deref().Kind == generable.AnyType {
-				f.Optional = false // it has no value when it is left out, either way
+				f.Optional = false // it has no value when it is left out, in both cases
 			}
 			return fmt.Sprintf("%q %q %s %v %v %v %q %v %v %v %s", f.Name, f.Guide, generable.JSON(f.Default, nil), f.Optional, f.Omit, f.Explicit, f.Alias, f.AliasOnly, f.Dedent, f.Stream,
 				generable.JSON(generable.ListOf(f.Examples...), nil)) + limitsOf(f.Limits)
@@ -197,7 +197,7 @@ func limitsOf(l *generable.Limits) string {
 	return s
 }
 
-// What Export writes is read as the same type, and the words are in no schema that models are sent.
+// The output of Export is read as the same type, and its extra keywords are in no schema that models receive.
 func TestExportedTypes(t *testing.T) {
 	for seed := range uint64(gentest.Rounds()) {
 		w := &wordy{Rand: rand.New(rand.NewPCG(seed, 28)), t: t}

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// schemaOf writes n rows of a form, which may use the number of the row and that of the next,
-// between a beginning and an end, in which N is n.
+// schemaOf writes n rows of a form between a beginning and an end. A row may use its number and that of the next; N
+// in the end is n.
 func schemaOf(begin, row, end string, n int) string {
 	var b strings.Builder
 	b.WriteString(begin)
@@ -26,8 +26,8 @@ func schemaOf(begin, row, end string, n int) string {
 	return b.String()
 }
 
-// The work of reading a schema, and the room it takes, grow as its text does: four times the
-// text may not make six times the work.
+// The work of reading a schema, and the memory it takes, grow in proportion to its text: a text that is four times as
+// long must not need six times the work.
 func TestFromSchemaWorkIsLinear(t *testing.T) {
 	for _, c := range []struct {
 		name, begin, row, end string
@@ -74,8 +74,8 @@ func TestFromSchemaWorkIsLinear(t *testing.T) {
 	}
 }
 
-// A schema whose alternatives lead back to it, each time with what stands beside them, is nested too
-// deep. It is followed down once and not along every way.
+// A schema whose alternatives lead back to it, each time together with their sibling keywords, is nested too deep. It
+// is followed down once and not along every path.
 func TestTooDeepIsToldOnce(t *testing.T) {
 	const text = `{"oneOf": [{"$ref": "#"}, "x", {"$ref": "#"}], "properties": {"a b": {"$ref": "#/$defs/B"}, "a_b": {"type": "integer"}, "type": true}, "type": "object"}`
 	for _, lenientRead := range []bool{false, true} {

@@ -8,16 +8,16 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// triggers are what repairs look for: quotes, fences, brackets, commas, colons, backslashes, entities, comments, and
-// pieces of members and words that may come before or after them.
+// triggers are the texts that start repairs: quotes, fences, brackets, commas, colons, backslashes, entities,
+// comments, and pieces of members and words that may precede or follow them.
 var triggers = []string{
 	`"`, `'`, "`", "```", "```json\n", "~~~", "“", "”", "´", "«", "\\", `\"`, `\\"`, `"""`, `''`, `""`, "{", "}", "[", "]", "(", ")", ",", ":", ";", "=", "=>", "，", "：", "｛", "］",
 	"\n", " ", "\n\n", "\t", "a", "b c", "key", "f(", "def f(a): ", "1", "2.0.1", "-", "+", "0x1F", "true", "None", "nul", "...", "…", "//", "/*", "*/", "# ", "<think>", "</think>", "<", "&quot;", "&amp;", "{&quot;",
 	"http://x", "\u00a0", "\u180e", "\xff", "\\u00", "\\d", `"a":`, `"a": "x`, `a: `, `"a"`, `, "b": `, `"x", `, "{}", "[]", "},", "],", `":`, `",`, `"}`, `"]`, "};", "```js\n", "\n```\n", ".", "$", "@", "|", "prose and ", "Answer:\n",
 }
 
-// TestCombinedTriggers counts the bytes looked at in texts that repeat a few triggers, with others in front and behind:
-// whatever they are, there are no more for each byte of a longer text than of a short one.
+// TestCombinedTriggers counts the bytes visited in texts that repeat a few triggers, with others before and after:
+// for every combination, a longer text needs no more visits per byte than a short one.
 func TestCombinedTriggers(t *testing.T) {
 	s := newSeedTypes(t)
 	types := []*generable.Type{nil, generable.ListOfType(s.Args), s.Profile, generable.IntT, generable.StrT}

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// family makes texts of about n bytes that are built to make a decoder slow.
+// family makes texts of about n bytes that are designed to slow a decoder down.
 type family struct {
 	name string
 	make func(n int) string
@@ -146,7 +146,7 @@ var families = []family{
 	{"quotes twice", around(`{"a": "`, `x"" y`, `"}`)},
 }
 
-// TestLinear counts the bytes looked at, over all families, fed at once and in pieces.
+// TestLinear counts the bytes visited, over all families, for texts fed at once and in pieces.
 func TestLinear(t *testing.T) {
 	s := newSeedTypes(t)
 	types := []*generable.Type{nil, generable.ListOfType(s.Args), s.Profile, generable.IntT}
@@ -209,7 +209,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkFamilies reports the time per byte, for a size and its double: it must not grow.
+// BenchmarkFamilies reports the time per byte for a size and its double: it must not grow.
 func BenchmarkFamilies(b *testing.B) {
 	for _, f := range families {
 		for _, n := range []int{128 << 10, 256 << 10} {

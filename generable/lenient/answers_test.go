@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestAnswers reads answers as models give them, several malformations at a time.
+// TestAnswers reads realistic model answers with several malformations each.
 func TestAnswers(t *testing.T) {
 	rows := []struct{ name, text, want string }{
 		{"Python literal", `{'a': 'He said "hi"', 'b': "it's", 'c': [True, None], 'd': (1,), 'e': {1, 2}}`,

@@ -13,16 +13,15 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// bracketed considers a text without brackets, or without the first of them, as what is
-// between them: a list of values, "a", "b", the members of an object, "a": 1, or a single
-// broken scalar, 'a. It does so only where the text as a whole reads like that, so that prose
-// stays prose, and reports whether it does.
+// bracketed considers a text that lacks brackets, or the first of them, as their content: a list of values, "a", "b",
+// the members of an object, "a": 1, or a single broken scalar, 'a. It does so only if the text as a whole reads like
+// that, so that prose stays prose, and reports whether it does.
 func (m *Machine) bracketed(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
 	start, end, fence := m.body()
 	return m.bracketedAt(c, start, end, fence, consider)
 }
 
-// body is the range of the text without reasoning, and of the content of its only fence.
+// body returns the range of the text without reasoning, narrowed to the content of its only fence.
 func (m *Machine) body() (start, end, fence int) {
 	start, end = trimSpan(m.src, 0, len(m.src))
 	start, end = m.withoutReasoning(start, end)
@@ -31,7 +30,7 @@ func (m *Machine) body() (start, end, fence int) {
 		start = min(lex.PastGap(m.src[:end], start), end)
 	}
 	if start < end && startsWithKey(m.src[start:end]) {
-		return start, end, -1 // a fence is in a member
+		return start, end, -1 // the fence is inside a member
 	}
 	if fences := m.scan.Fences; len(fences) == 1 && (len(m.scan.Cands) == 0 || m.scan.Cands[0].Fence == 0) {
 		if f := fences[0]; f.Start >= start && isDataTag(f.Tag) {
@@ -43,7 +42,7 @@ func (m *Machine) body() (start, end, fence int) {
 	return start, end, -1
 }
 
-// bracketedAt does so with a range of the text, in the fence of that index.
+// bracketedAt is bracketed for a range of the text inside the fence with the given index.
 func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider func(tape.Candidate) bool) bool {
 	if start >= end || m.o.Level == generable.Strict {
 		return false
@@ -59,23 +58,23 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 	first := tape.Scanner{Src: text}
 	if kind, w := first.QuoteAt(0); w > 0 && kind != tape.QuoteFence {
 		if i := strings.LastIndexByte(text, '\\'); i == len(text)-1 || i > 0 && i > len(text)-6 && text[i+1] == 'u' {
-			closer = "" // a text that is cut in an escape
+			closer = "" // a text that ends in the middle of an escape
 		}
 	}
 	if n := len(m.scan.Tape) - 1; n >= 0 && m.scan.Tape[n].Kind == tape.NodeStr && m.scan.Tape[n].Flags&tape.FlagOpen != 0 {
-		closer = "" // one that is cut in a string in brackets
+		closer = "" // a text that ends inside a string in brackets
 	}
 	s := c.Scan(open + text + closer)
 	if len(s.Cands) != 1 || s.Cands[0].TooDeep || strings.Trim(s.Src[s.Cands[0].End:], "}] \t\r\n") != "" {
-		return false // more closers than one may follow it
+		return false // several closers may follow it
 	}
 	root := s.Cands[0].Node
 	if s.Tape[root].Kind == tape.NodeArr && s.Tape[root].Count == 1 && (!takesList(m.typ, 0) || text[0] == '(' && s.Tape[root+1].Kind == tape.NodeArr) {
-		root++ // a single value needs no list around it, nor does a tuple
+		root++ // neither a single value nor a tuple needs a list around it
 	}
 	at := c.Embed(s, start, 1)
 	cand := tape.Candidate{Node: at + root, Start: start, End: end, Fence: int32(fence), Broken: true, Repairs: int32(len(m.scan.Repairs))}
-	for _, r := range s.Repairs { // offsets in the input: the bracket shifts them by one
+	for _, r := range s.Repairs { // offsets in the input, which the added bracket shifts by one
 		r.Off, r.End, r.Node = shifted(r.Off, start, end), shifted(r.End, start, end), 0
 		m.scan.Repairs = append(m.scan.Repairs, r)
 	}
@@ -86,8 +85,8 @@ func (m *Machine) bracketedAt(c *coerce.Coercer, start, end, fence int, consider
 	return true
 }
 
-// beginsInside reports whether the text begins with a key in quotes, before the first bracket:
-// the brackets in it are values of an object without its own.
+// beginsInside reports whether the text begins with a quoted key before the first bracket: its brackets then are
+// values of an object that lacks its own.
 func (m *Machine) beginsInside(list []tape.Candidate) bool {
 	start, end, _ := m.body()
 	if start >= list[0].Start {
@@ -101,14 +100,14 @@ func (m *Machine) beginsInside(list []tape.Candidate) bool {
 	if start, end = trimSpan(m.src, start, list[0].Start); start == end {
 		return false
 	}
-	if m.src[start] != '"' { // a: 1} lacks its first brace, and a": 1} the quote behind it too
+	if m.src[start] != '"' { // a: 1} lacks its first brace, and a": 1} also the quote after it
 		name, _, ok := strings.Cut(m.src[start:end], ":")
 		return ok && message.IsWord(strings.TrimSuffix(name, `"`)) && (whole[len(whole)-1] == '}' && m.closersLeft(list) || membersOnLines(whole))
 	}
 	return startsWithKey(m.src[start:end])
 }
 
-// startsWithKey reports whether a text begins with a key in quotes and a colon.
+// startsWithKey reports whether a text begins with a quoted key and a colon.
 func startsWithKey(text string) bool {
 	if text[0] != '"' {
 		return false
@@ -117,7 +116,7 @@ func startsWithKey(text string) bool {
 	return text[p-1] == '"' && strings.HasPrefix(strings.TrimLeft(text[p:], " \t\r\n"), ":")
 }
 
-// withoutElement narrows a range by the tags of the element that it consists of: <answer>…</answer>.
+// withoutElement strips the tags from a range that consists of one element: <answer>…</answer>.
 func (m *Machine) withoutElement(start, end int) (int, int) {
 	text := m.src[start:end]
 	tag, _, ok := strings.Cut(text, ">")
@@ -127,8 +126,8 @@ func (m *Machine) withoutElement(start, end int) (int, int) {
 	return start, end
 }
 
-// lacksBrace reports whether a text begins with a quote or a comma and ends in a brace, as members
-// do of an object without its first brace.
+// lacksBrace reports whether a text begins with a quote or a comma and ends in a brace, like the members of an object
+// without its first brace.
 func lacksBrace(text string) bool {
 	if text[len(text)-1] != '}' {
 		return false
@@ -138,8 +137,8 @@ func lacksBrace(text string) bool {
 	return text[0] == ',' || w > 0 && kind != tape.QuoteFence
 }
 
-// closersLeft reports whether the text has more closing braces than opening ones. Those of a
-// candidate that is valid JSON are in its strings, or matched.
+// closersLeft reports whether the text has more closing braces than opening ones. Braces in a candidate that is valid
+// JSON are inside its strings, or matched.
 func (m *Machine) closersLeft(list []tape.Candidate) bool {
 	balance, at := 0, 0
 	count := func(text string) { balance += strings.Count(text, "{") - strings.Count(text, "}") }
@@ -153,7 +152,7 @@ func (m *Machine) closersLeft(list []tape.Candidate) bool {
 	return balance < 0
 }
 
-// shifted is the offset in the input of an offset in the text with a bracket put before it.
+// shifted converts an offset in the text with the added bracket to an offset in the input.
 func shifted(off uint32, start, end int) uint32 {
 	return uint32(min(max(int(off)-1+start, start), end))
 }
@@ -166,7 +165,7 @@ const (
 	bareMembers
 )
 
-// bareForm reports what a text without brackets looks like, by how it begins.
+// bareForm reports what a text without brackets looks like, judging by how it begins.
 func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 	s := tape.Scanner{Src: text, Eof: true}
 	kind, w := s.QuoteAt(0)
@@ -185,7 +184,7 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 		if strings.HasPrefix(rest, ":") {
 			return bareMembers
 		}
-		// Prose may begin with a quotation, but hardly is nothing else.
+		// Prose may begin with a quotation, but rarely consists of nothing else.
 		if endsInQuote(text) || strings.Count(text, text[:w])-strings.Count(text, `\`+text[:w]) == 1 && !strings.Contains(text, "\n") {
 			return bareItems
 		}
@@ -199,14 +198,14 @@ func (m *Machine) bareForm(c *coerce.Coercer, text string) bareForm {
 	case text[len(text)-1] == ')' && lex.IsCallee(text[:max(strings.IndexByte(text, '('), 0)]):
 		return bareItems
 	case lex.Class[text[0]]&lex.IsIdent != 0:
-		// name: value, where the name is a field of what is wanted.
+		// name: value, where the name is a field of the wanted type.
 		if name, _, ok := strings.Cut(text[:min(len(text), message.MaxName)], ":"); ok && c.TakesKey(m.typ, strings.TrimSpace(name)) {
 			return bareMembers
 		} else if quoted := strings.TrimSuffix(name, `"`); ok && (m.typ.Deref().Kind == generable.AnyType || quoted != name) && message.IsWord(quoted) && (text[len(text)-1] == '}' || membersOnLines(text)) {
 			return bareMembers
 		}
 	case text[0] == '{' || text[0] == '[':
-		return bareItems // the caller has looked at it
+		return bareItems // the caller has checked it
 	}
 	return bareProse
 }
@@ -218,9 +217,8 @@ func endsInQuote(text string) bool {
 	return w > 0
 }
 
-// membersOnLines reports whether each of several lines is a member, name: value, with a name
-// as programs have them. A text whose lines merely begin with a word and a colon tends to
-// write it with a capital.
+// membersOnLines reports whether each of several lines is a member, name: value, with a name like those in programs.
+// Prose whose lines begin with a word and a colon usually capitalizes the word.
 func membersOnLines(text string) bool {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -233,14 +231,14 @@ func membersOnLines(text string) bool {
 	return n > 1
 }
 
-// entities are what HTML writes for signs of JSON and for those that it needs itself.
+// entities are the HTML entities for characters of JSON and for those that HTML escapes itself.
 var entities = strings.NewReplacer(
 	"&quot;", `"`, "&#34;", `"`, "&#x22;", `"`, "&apos;", "'", "&#39;", "'", "&#x27;", "'",
 	"&lt;", "<", "&#60;", "<", "&gt;", ">", "&#62;", ">", "&amp;", "&", "&#38;", "&",
 )
 
-// unescaped considers the values of a text that was escaped as a whole for HTML,
-// {&quot;a&quot;: 1}, and reports whether there are such. A text with a quote as it is was not.
+// unescaped considers the values of a text that was HTML-escaped as a whole, {&quot;a&quot;: 1}, and reports whether
+// it holds any. A text with a plain quote was not escaped.
 func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) bool) bool {
 	if m.o.Level == generable.Strict || strings.IndexByte(m.src, '"') >= 0 || strings.IndexByte(m.src, '&') < 0 || !entityQuoted().MatchString(m.src) {
 		return false
@@ -248,14 +246,14 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 	start, end := trimSpan(m.src, 0, len(m.src))
 	s := c.Scan(entities.Replace(m.src[start:end]))
 	c.Visits += len(s.Src)
-	if len(s.Cands) > 0 { // what the entities were read as is not needed any more
+	if len(s.Cands) > 0 { // what the entities were read as is no longer needed
 		c.Tape, m.scan.Tape = nil, nil
 	}
 	at := c.Embed(s, start, 1)
 	for _, k := range answers(s) {
 		from := len(m.scan.Repairs)
 		m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: tape.RepEscaped, Off: uint32(start), End: uint32(start)})
-		for _, r := range s.Repairs[k.Repairs:k.RepairsEnd] { // its offsets say nothing in the input
+		for _, r := range s.Repairs[k.Repairs:k.RepairsEnd] { // its offsets are meaningless in the input
 			m.scan.Repairs = append(m.scan.Repairs, tape.SynRepair{Kind: r.Kind, Off: uint32(start), End: uint32(start)})
 		}
 		consider(tape.Candidate{
@@ -266,17 +264,17 @@ func (m *Machine) unescaped(c *coerce.Coercer, consider func(tape.Candidate) boo
 	return len(s.Cands) > 0
 }
 
-// entityQuoted finds a bracket that is followed by a quote as HTML writes it.
+// entityQuoted finds a bracket that is followed by an HTML-escaped quote.
 var entityQuoted = lazy.Regexp(`[{\[][ \t\r\n]*&(quot|#34|#x22|#39|apos);`)
 
-// names are the fields of the schemas in a type, for texts without quotes.
+// names holds the fields of the schemas in a type, for texts without quotes.
 type names struct {
 	schemas []*generable.Type
-	open    bool // other keys may be in a value
+	open    bool // values may have other keys
 	made    bool
 }
 
-// Text reports whether a field of that name holds a text, and no other keys than those of fields may be in the value.
+// Text reports whether a field with that name holds a text, and values cannot have keys other than fields.
 func (m *Machine) Text(key string) bool {
 	if !m.names.made {
 		m.names.made = true
@@ -293,7 +291,7 @@ func (m *Machine) Text(key string) bool {
 // Known reports whether a field has that name.
 func (m *Machine) Known(key string) bool { return m.field(key) != nil }
 
-// field is the first field that a key may mean.
+// field returns the first field that a key may mean.
 func (m *Machine) field(key string) *generable.Field {
 	for _, t := range m.names.schemas {
 		if i, _ := coerce.FindField(t, key, m.o.Level); i >= 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// catalogue makes an indented document of n items and the type that describes it: strings
-// with escapes and other scripts, floats, big integers, nested lists and objects.
+// catalogue makes an indented document of n items and the type that describes it: strings with escapes and other
+// scripts, floats, big integers, nested lists and objects.
 func catalogue(t testing.TB, n int) (string, *generable.Type) {
 	m := gentest.Must(t)
 	severity := m(generable.NewEnum("Severity", "", []string{"low", "medium", "high"}))
@@ -43,7 +43,7 @@ func catalogue(t testing.TB, n int) (string, *generable.Type) {
 	return b.String(), doc
 }
 
-// broken unquotes the keys of a catalogue, adds trailing commas and comments, and cuts it.
+// broken unquotes the keys of a catalogue, adds trailing commas and comments, and truncates it.
 func broken(text string) string {
 	text = strings.ReplaceAll(text, `"id":`, `id:`)
 	text = strings.ReplaceAll(text, `"tags":`, `tags:`)
@@ -119,7 +119,7 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// TestBroken160KB wants every item of a long broken document but the one that was cut.
+// TestBroken160KB requires every item of a long broken document except the one that was cut off.
 func TestBroken160KB(t *testing.T) {
 	text, typ := catalogue(t, 560)
 	clean := Decode(typ, text, generable.Options{})

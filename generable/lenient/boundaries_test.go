@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Integers keep all digits up to the longest that is read, whichever way they take there.
+// Integers keep all digits up to the maximum length, in every way of reading them.
 func TestIntegersAtTheirEdges(t *testing.T) {
 	for _, s := range []string{
 		"0", "-1", "999999999999999999", "-99999999999999999", "-999999999999999999", "1000000000000000000",
@@ -34,7 +34,7 @@ func TestIntegersAtTheirEdges(t *testing.T) {
 	}
 }
 
-// The limits of nesting and of cost are the last that are allowed.
+// The limits of nesting and cost are the last allowed values.
 func TestOptionsAtTheirEdges(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for _, depth := range []int{1, 2, 7, 512} {
@@ -61,7 +61,7 @@ func TestOptionsAtTheirEdges(t *testing.T) {
 	}
 }
 
-// Errors and repairs have the offset of what they speak of, in bytes, and errors line and column, in runes.
+// Errors and repairs have the offset of their subject, in bytes, and errors have line and column, in runes.
 func TestOffsets(t *testing.T) {
 	typ := typeOf(t, `S; S = {a: str, n: int, l: list[int]}`)
 	for _, c := range []struct {

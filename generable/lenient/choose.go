@@ -13,31 +13,31 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// attemptAt is one candidate decoded.
+// attemptAt is the result of decoding one candidate.
 type attemptAt struct {
 	tape.Candidate
 	v       generable.Value
 	ok      bool
-	cost    int // in all
-	coerced int // of the coercions alone, as far as they speak against it
-	closers int // bytes behind it up to the last of the closers there
+	cost    int // total cost
+	coerced int // cost of the coercions alone, as far as they count against the candidate
+	closers int // bytes after it up to the last closer there
 	repairs []generable.Repair
 	errs    generable.FieldErrors
 }
 
-// choose decodes the candidates and takes the one that serves best.
+// choose decodes the candidates and takes the best one.
 func (m *Machine) choose() Result {
 	s := m.scan
 	c := m.coercer(s)
 	var best *attemptAt
-	fits, second := 0, 0        // how many candidates fit, and where the second of them is
+	fits, second := 0, 0        // how many candidates fit, and the start of the second one
 	covered := 0                // end of the last list of neighbouring candidates that fits
-	neighbours := 0             // how many they are
+	neighbours := 0             // number of candidates in it
 	var single []tape.Candidate // objects that fit where a list is wanted
 	collects := m.typ.Deref().Kind == generable.ListType && m.o.Pick == generable.PickBest && m.o.Level != generable.Strict
 	consider := func(cand tape.Candidate) bool {
 		if m.o.Pick != generable.PickBest && cand.Items == 0 && cand.Start < covered {
-			return false // it is an item of that list
+			return false // an item of that list
 		}
 		a := m.attempt(c, cand)
 		if a.ok {
@@ -51,7 +51,7 @@ func (m *Machine) choose() Result {
 			case c.Tape[cand.Node].Kind == tape.NodeObj:
 				single = append(single, cand)
 			case c.Tape[cand.Node].Count > 0:
-				collects = false // there is a list
+				collects = false // the text has a list
 			}
 		}
 		if best == nil || m.prefers(a, best) {
@@ -84,7 +84,7 @@ func (m *Machine) choose() Result {
 				consider(all)
 			}
 		}
-		if collects && len(single) > max(neighbours, 1) { // they are more than that list
+		if collects && len(single) > max(neighbours, 1) { // more objects than in that list
 			if all := m.collected(c, single); all.Items > 0 {
 				consider(all)
 			}
@@ -155,7 +155,7 @@ func (m *Machine) attempt(c *coerce.Coercer, cand tape.Candidate) *attemptAt {
 	return a
 }
 
-// closersBehind returns the length of the blanks and closers directly behind a candidate.
+// closersBehind returns the length of the blanks and closers directly after a candidate.
 func (m *Machine) closersBehind(cand tape.Candidate) int {
 	rest := m.src[cand.End:]
 	behind := strings.TrimLeft(rest, "}]"+jsonBlanks)
@@ -189,15 +189,15 @@ func (m *Machine) prefers(a, b *attemptAt) bool {
 	return true
 }
 
-// maxCitation bounds brackets in a sentence that are rather no value.
+// maxCitation is the length below which brackets in a sentence are more likely a citation than a value.
 const maxCitation = 8
 
 func isCitation(k *tape.Candidate) bool { return k.Bare && k.End-k.Start < maxCitation }
 
-// weight is the cost that candidates are compared by. Brackets in the middle of a sentence are
-// often no value at all: [1] is a citation. What is in a program is rather an example.
+// weight returns the cost by which candidates are compared. Brackets in the middle of a sentence are often not a
+// value: [1] is a citation. A value in a program is more likely an example.
 func (m *Machine) weight(a *attemptAt) int {
-	if a.Items > 0 { // it explains more of the text than each of its items, whose coercions it adds up
+	if a.Items > 0 { // it explains more of the text than each of its items, whose coercions it sums up
 		if m.typ.Deref().Kind == generable.AnyType {
 			return -1
 		}
@@ -220,7 +220,7 @@ func (m *Machine) ownLine(cand tape.Candidate) bool {
 	return strings.HasSuffix(before, "\n") && (after == "" || after[0] == '\n')
 }
 
-// outcome turns the attempt that was chosen into a result.
+// outcome turns the chosen attempt into a result.
 func (m *Machine) outcome(a *attemptAt) Result {
 	if a == nil {
 		return Result{Errors: generable.FieldErrors{{Expected: m.expects(), Got: m.gotText(), Offset: 0}}}
@@ -252,7 +252,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	if rest != "" && a.ok {
 		r.drop(rest, at, m.o.Level)
 	}
-	for _, k := range list { // what was dropped in the value
+	for _, k := range list { // text dropped inside the value
 		if k.Kind == tape.RepDropped && r.OK && m.o.Level != generable.Loose {
 			r.refuse(m.src[k.Off:k.End], int(k.Off), m.o.Level)
 		}
@@ -260,7 +260,7 @@ func (m *Machine) outcome(a *attemptAt) Result {
 	return r
 }
 
-// drop records that a text behind the value was dropped, which only loose does.
+// drop records that text after the value was dropped. Only Loose accepts that.
 func (r *Result) drop(rest string, at int, level generable.Level) {
 	cost := tape.RepairInfo[tape.RepDropped].Cost
 	r.Cost += cost
@@ -270,7 +270,7 @@ func (r *Result) drop(rest string, at int, level generable.Level) {
 	}
 }
 
-// refuse makes an error of a value from which a text was dropped.
+// refuse turns a value from which text was dropped into an error.
 func (r *Result) refuse(rest string, at int, level generable.Level) {
 	r.OK, r.Partial, r.Value = false, r.Value, generable.Value{}
 	want := "the end of the value"
@@ -280,19 +280,19 @@ func (r *Result) refuse(rest string, at int, level generable.Level) {
 	r.Errors = append(r.Errors, &generable.FieldError{Expected: want, Got: message.Quote(text.Cut(rest, message.MaxShown)), Offset: at, Hint: "answer with valid JSON: what follows would be lost"})
 }
 
-// dropped returns the text behind a candidate that was rather a part of it: up to a closer for which nothing
-// opens behind the candidate. It is empty where that holds nothing.
+// dropped returns the text after a candidate that was probably part of it: up to a closer without an opener after
+// the candidate. It returns "" if that text holds nothing.
 func (m *Machine) dropped(a *attemptAt) string {
 	rest := m.src[a.End:]
 	if a.Fence >= 0 && m.scan.Fences[a.Fence].End >= a.End {
 		rest = m.src[a.End:m.scan.Fences[a.Fence].End]
 	}
 	if m.o.Level == generable.Strict && rest != "" && (strings.IndexByte(",:]}[{#/\\", rest[0]) >= 0 || lex.Class[rest[0]]&lex.IsIdent != 0 && rest[0] < 0x80 && rest[0] != '.' && rest[0] != '-') {
-		return rest // what touches a value of JSON is no prose
+		return rest // text that touches a JSON value is not prose
 	}
 	if m.o.Level != generable.Strict {
 		if a.Items > 1 && lex.Unopened(rest) >= 0 && m.says(a.Start, a.End) {
-			return m.src[a.Start:a.End] // more than the items is in the list that ends there
+			return m.src[a.Start:a.End] // the list that ends there holds more than the items
 		}
 		if before := m.structureBefore(a, rest); before != "" {
 			return before
@@ -301,15 +301,16 @@ func (m *Machine) dropped(a *attemptAt) string {
 	if line, _, _ := strings.Cut(rest, "\n"); line != "" && (line[0] == '"' || lex.Class[line[0]]&lex.IsDigit != 0 || lex.Class[line[0]]&lex.IsIdent != 0 && strings.Contains(line, `":`)) {
 		return line // it touches the value
 	}
-	rest = strings.TrimLeft(rest, ", \t\r\n;)`}]") // what says nothing
+	rest = strings.TrimLeft(rest, ", \t\r\n;)`}]") // insignificant characters
 	if end := lex.Unopened(rest); end >= 0 {
 		return strings.TrimRight(rest[:end], ", \t\r\n")
 	}
 	return ""
 }
 
-// structureBefore returns the text before a candidate if that was rather inside of a structure, of which rest is what follows:
-// it is glued to a quote or behind a colon that is not prose, or signs are before it and a closer behind it.
+// structureBefore returns the text before a candidate if the candidate was probably inside a structure; rest is the
+// text after it. That is the case if it directly follows a quote or a colon that is not prose, or if signs precede it
+// and a closer follows it.
 func (m *Machine) structureBefore(a *attemptAt, rest string) string {
 	from := 0
 	if a.Fence >= 0 {
@@ -324,7 +325,7 @@ func (m *Machine) structureBefore(a *attemptAt, rest string) string {
 	signs := strings.IndexByte(",\"}]*`", last) >= 0 || strings.HasSuffix(text, "，")
 	switch key := strings.TrimRight(strings.TrimSuffix(text, ":"), " \t"); {
 	case last == '"' && m.src[a.Start-1] == '"', key != "" && m.src[a.Start-1] == ':' && strings.IndexByte("]}", key[len(key)-1]) >= 0:
-	case last == ':' && endsInQuote(key) && (strings.Count(text, `":`) > 1 || strings.Count(text, "{") > strings.Count(text, "}")): // other members are before it
+	case last == ':' && endsInQuote(key) && (strings.Count(text, `":`) > 1 || strings.Count(text, "{") > strings.Count(text, "}")): // other members precede it
 	case lex.Unopened(rest) >= 0 && (signs || last == ':' && endsInQuote(key) || m.brokenOff(a)):
 	default:
 		return ""
@@ -332,15 +333,15 @@ func (m *Machine) structureBefore(a *attemptAt, rest string) string {
 	return text
 }
 
-// brokenOff reports whether another value began before a candidate, and was not closed.
+// brokenOff reports whether another value began before a candidate and was not closed.
 func (m *Machine) brokenOff(a *attemptAt) bool {
 	return slices.ContainsFunc(answers(m.scan), func(k tape.Candidate) bool {
 		return k.End <= a.Start && m.scan.Tape[k.Node].Flags&tape.FlagOpen != 0
 	})
 }
 
-// tellRest adds a record with the cost of the repairs that have none of their own, since there
-// are so many.
+// tellRest adds a record with the total cost of the repairs that have no record of their own because there are too
+// many.
 func (r *Result) tellRest() {
 	rest := r.Cost
 	for i := range r.Repairs {
@@ -352,7 +353,7 @@ func (r *Result) tellRest() {
 	}
 }
 
-// expects says what the text should have held.
+// expects says what the text should have contained.
 func (m *Machine) expects() string {
 	t := m.typ.Deref()
 	if t.Kind == generable.AnyType {
@@ -370,8 +371,8 @@ func (m *Machine) gotText() string {
 	return "an empty text"
 }
 
-// surroundings records what is around the chosen candidate, besides the text that was dropped behind it, with
-// capacity for more records.
+// surroundings records what is around the chosen candidate, except for dropped text after it, and reserves capacity
+// for more records.
 func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generable.Repair {
 	var out []generable.Repair
 	if more > 0 {
@@ -404,7 +405,7 @@ func (m *Machine) surroundings(a *attemptAt, dropped string, more int) []generab
 	return m.others(a, out)
 }
 
-// others records the values that were not taken.
+// others records the values that were not chosen.
 func (m *Machine) others(a *attemptAt, out []generable.Repair) []generable.Repair {
 	list := answers(m.scan)
 	for i := range list[:min(len(list), tape.MaxRepairs)] {
@@ -415,7 +416,7 @@ func (m *Machine) others(a *attemptAt, out []generable.Repair) []generable.Repai
 	return out
 }
 
-// says reports whether a range of the text holds anything but candidates, blanks and commas.
+// says reports whether a range of the text holds anything other than candidates, blanks and commas.
 func (m *Machine) says(from, to int) bool {
 	list := answers(m.scan)
 	for i := range list {
@@ -429,14 +430,13 @@ func (m *Machine) says(from, to int) bool {
 	return from < to && strings.Trim(m.src[from:to], "\ufeff, \t\r\n") != ""
 }
 
-// besideReasoning reports whether the text holds reasoning, other than as a part of the
-// candidate.
+// besideReasoning reports whether the text holds reasoning outside the candidate.
 func (m *Machine) besideReasoning(a *attemptAt) bool {
 	th := m.scan.Thinks
 	return a.Think || len(th) > 0 && (th[0].End <= a.Start || th[len(th)-1].End > a.End)
 }
 
-// inThink reports whether all of the text before offset to is one reasoning region.
+// inThink reports whether the text before offset to consists of one reasoning region.
 func (m *Machine) inThink(to int) bool {
 	th := m.scan.Thinks
 	return len(th) > 0 && (len(th) == 1 || th[1].Start >= to) && strings.TrimSpace(m.src[:th[0].Start]) == "" && strings.TrimSpace(m.src[th[0].End:max(to, th[0].End)]) == ""

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// seedTypes are the types that the acceptance rows speak of.
+// seedTypes are the types that the acceptance rows refer to.
 type seedTypes struct {
 	Score, Args, Profile, Tagged, Shape, Note, Level *generable.Type
 }
@@ -35,7 +35,7 @@ func newSeedTypes(t testing.TB) seedTypes {
 	return s
 }
 
-// typedRow is a text decoded into a type. An empty want is an error that contains fails.
+// typedRow is a text decoded into a type. An empty want requires an error that contains fails.
 type typedRow struct {
 	name    string
 	typ     *generable.Type
@@ -126,7 +126,7 @@ func TestDecodeTyped(t *testing.T) {
 	}
 }
 
-// TestCoercions covers what the rules add to the acceptance rows, level by level.
+// TestCoercions covers the rules beyond the acceptance rows, level by level.
 func TestCoercions(t *testing.T) {
 	s := newSeedTypes(t)
 	m := gentest.Must(t)
@@ -226,8 +226,7 @@ func TestLimitsAreChecked(t *testing.T) {
 	}
 }
 
-// TestErrorsAtOnce wants all errors of an answer, each with its place, and a text that tells
-// the model.
+// TestErrorsAtOnce requires all errors of an answer, each with its place, and a text for the model.
 func TestErrorsAtOnce(t *testing.T) {
 	text := "```json\n{\"author\": \"me@x.org\", \"findings\": [{\"severity\": \"hihg\", \"tags\": [\"é\", {}]}],\n \"by_file\": {\"a b\": 1}, \"verdict\": {\"type\": \"Maybe\"}, \"id\": 3}\n```"
 	r := Decode(sampleType(t, "Report"), text, generable.Options{})
@@ -251,8 +250,8 @@ verdict.type: want one of Approved, Rejected, got "Maybe" at line 3, column 45`
 	}
 }
 
-// TestNestedUnions wants the branches of nested inline unions tried once per value: trying
-// them in all combinations would not end.
+// TestNestedUnions requires that the branches of nested inline unions are tried once per value: trying all
+// combinations would not end.
 func TestNestedUnions(t *testing.T) {
 	m := gentest.Must(t)
 	ra, rb := generable.RefTo("A"), generable.RefTo("B")

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// counting is a context that ends when it has been asked a number of times.
+// counting is a context that is done after a number of calls of Err.
 type counting struct {
 	context.Context
 	left int
@@ -25,7 +25,7 @@ func (c *counting) Err() error {
 	return nil
 }
 
-// TestDecodeContext wants the result of Decode, and a text given up soon after its context ends.
+// TestDecodeContext requires the result of Decode, and that decoding stops soon after its context is done.
 func TestDecodeContext(t *testing.T) {
 	text, typ := catalogue(t, 800)
 	got, err := DecodeContext(t.Context(), typ, text, generable.Options{})

@@ -18,10 +18,10 @@ import (
 
 // repairRow is one text of testdata/corpus, read without a type.
 type repairRow struct {
-	Rule    string `json:"rule"` // which rule of repair it covers
+	Rule    string `json:"rule"` // the repair rule that it covers
 	Name    string `json:"name"`
 	Input   string `json:"input"`
-	Want    string `json:"want"` // the value as JSON; empty where there is none
+	Want    string `json:"want"` // the value as JSON; empty without a value
 	Repairs string `json:"repairs,omitempty"`
 }
 
@@ -42,8 +42,8 @@ func readRepairRows(t *testing.T, file string) []repairRow {
 	return rows
 }
 
-// TestRepairCorpus reads the rows as a whole, byte by byte and in random pieces, and what they came
-// to once more. The kinds of repairs are golden.
+// TestRepairCorpus reads the rows as a whole, byte by byte and in random pieces, and then reads their results again.
+// The kinds of repairs are golden.
 func TestRepairCorpus(t *testing.T) {
 	files, err := filepath.Glob("testdata/corpus/*.jsonl")
 	if err != nil || len(files) == 0 {

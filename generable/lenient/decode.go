@@ -1,8 +1,8 @@
-// Package lenient reads what language models write as values of a type.
+// Package lenient reads the text that language models write as values of a type.
 //
-// [Decode] reads a whole answer. The value may be in prose, in fences or behind reasoning, and be
-// broken in the ways models break JSON; valid JSON is read exactly. The [Result] holds the value, or
-// says all that is wrong with the answer, and records every change as a repair with a cost:
+// [Decode] reads a whole answer. The value may be inside prose, in fences or behind reasoning, and may be broken in
+// the ways in which models break JSON; valid JSON is read exactly. The [Result] holds the value, or says everything
+// that is wrong with the answer, and records every change as a repair with a cost:
 //
 //	r := lenient.Decode(ticket, answer, generable.Options{})
 //	if !r.OK {
@@ -11,17 +11,16 @@
 //	record, _ := r.Value.AsRecord()
 //	title, _ := record.Get("title")
 //
-// [Stream] reads an answer while it arrives, and yields the same result in the end. Until then it reports
-// texts that grow and members that are complete, and [Stream.Snapshot] returns what is known so far.
-// [Machine] is a Stream without events.
+// [Stream] reads an answer as it arrives and finally returns the same result. Until then it reports growing texts and
+// complete members, and [Stream.Snapshot] returns what is known so far. [Machine] is a Stream without events.
 //
-// How far the decoder goes is a matter of [generable.Options]: the syntax is repaired at every level but
-// Strict; what the repaired text is read as depends on the level.
+// [generable.Options] set how far the decoder goes: the syntax is repaired at every level except Strict, and the
+// level decides what the repaired text is read as.
 //
-// A text passes through three layers. The scanner (internal/tape) turns it into a tape of nodes and
-// repairs the syntax. The coercer (internal/coerce) turns a tape into a value of a type. This package
-// chooses among the values that a text holds, and follows the tape while it grows. Each takes time and
-// memory linear in the text, whatever a model writes.
+// A text passes through three layers. The scanner (internal/tape) turns it into a tape of nodes and repairs the
+// syntax. The coercer (internal/coerce) turns a tape into a value of a type. This package chooses among the values in
+// a text, and follows the tape as it grows. Each layer takes time and memory linear in the text, whatever a model
+// writes.
 package lenient
 
 import (
@@ -38,20 +37,19 @@ var in = generable.Internal(access.Key{})
 
 // Result is the outcome of decoding a text.
 type Result struct {
-	Value   generable.Value       // meaningful when OK
+	Value   generable.Value       // valid if OK
 	OK      bool                  // the value fits the type
-	Repairs []generable.Repair    // all that was changed to get there, in order of discovery
+	Repairs []generable.Repair    // everything that was changed to get there, in order of discovery
 	Errors  generable.FieldErrors // why there is no value
-	Partial generable.Value       // without a value: what of it fits, as [Machine.Snapshot] shows it; else null
-	Cost    int                   // of all repairs
-	Start   int                   // where in the text the value stands, or what came nearest to one: its first byte,
-	End     int                   // and the one behind it; both 0 when there is none
-	Visits  int                   // bytes looked at; stays within a small multiple of the text's length
+	Partial generable.Value       // without a value: the parts that fit, as [Machine.Snapshot] shows them; else null
+	Cost    int                   // of all repairs together
+	Start   int                   // offset in the text of the value, or of what came nearest to one: its first byte,
+	End     int                   // and the byte after its last; both are 0 without either
+	Visits  int                   // bytes visited; stays within a small multiple of the text's length
 }
 
-// Decode reads a value of type t from a model's answer. The value may be in fences, in prose
-// or behind reasoning, and be broken in the ways models break JSON; what is valid JSON is
-// read exactly. A nil t accepts any value.
+// Decode reads a value of type t from a model's answer. The value may be in fences, inside prose or behind reasoning,
+// and may be broken in the ways in which models break JSON; valid JSON is read exactly. A nil t accepts any value.
 //
 // Decode never panics, and takes time and memory linear in the text.
 func Decode(t *generable.Type, text string, o generable.Options) Result {
@@ -62,12 +60,11 @@ func Decode(t *generable.Type, text string, o generable.Options) Result {
 	return r
 }
 
-// contextStep is how many bytes are read between two looks at the context.
+// contextStep is how many bytes are read between two checks of the context.
 const contextStep = 64 << 10
 
-// DecodeContext is [Decode] for texts too long to wait for: it looks at ctx every 64 KiB and
-// gives up with its cause. What is left to do after the last look takes time linear in the
-// text.
+// DecodeContext is [Decode] for texts that take long to read: it checks ctx every 64 KiB and returns its cause when
+// it is done. The work after the last check takes time linear in the text.
 func DecodeContext(ctx context.Context, t *generable.Type, text string, o generable.Options) (Result, error) {
 	m := NewMachine(t, o)
 	for n := 0; n < len(text) && len(text) <= tape.MaxText; {
@@ -85,19 +82,19 @@ func DecodeContext(ctx context.Context, t *generable.Type, text string, o genera
 	return m.Close(), nil
 }
 
-// scratch is the memory that decoding a text takes besides its result: the tape, the
-// stacks, the automata themselves. None of it is part of a result.
+// scratch is the memory that decoding a text needs besides its result: the tape, the stacks, the automata themselves.
+// No result refers to it.
 type scratch struct {
 	machine Machine
 	scanner tape.Scanner
 	coercer coerce.Coercer
 }
 
-// scratches are kept for the next text. They hold no text and no value, so that which of them
-// is taken changes nothing but the time.
+// scratches are kept for the next text. They hold no text and no value, so which of them is taken affects only the
+// time.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// Bounds of what is kept.
+// Bounds of the memory that is kept.
 const (
 	keptNodes   = 1 << 16
 	keptRepairs = 1 << 13
@@ -110,8 +107,8 @@ func (s *scratch) decode(t *generable.Type, text string, o generable.Options) Re
 	return s.machine.Close()
 }
 
-// begin reads a text as far as its signs go. It is separate, so that what it clears does not lie on
-// the stack below what makes a value of them: much is decoded on the small stacks of runs that wait.
+// begin scans the text. It is a separate function so that its stack frame is gone while the value is made: much is
+// decoded on the small stacks of waiting runs.
 func (s *scratch) begin(t *generable.Type, text string, o generable.Options) {
 	if t == nil {
 		t = generable.AnyT
@@ -128,7 +125,7 @@ func (s *scratch) begin(t *generable.Type, text string, o generable.Options) {
 	}
 }
 
-// clear drops all that refers to the text or to its value, and what is too large to keep.
+// clear drops everything that refers to the text or its value, and buffers that are too large to keep.
 func (s *scratch) clear() {
 	s.machine = Machine{}
 	if cap(s.scanner.Tape) > keptNodes {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// kinds lists the kinds of the repairs made, in order, without repetitions.
+// kinds lists the kinds of the repairs, in order, without repetitions.
 func kinds(r Result) string {
 	var out []string
 	for _, rep := range r.Repairs {
@@ -18,8 +18,7 @@ func kinds(r Result) string {
 	return strings.Join(out, " ")
 }
 
-// TestDecodeText covers the acceptance rows LP: texts read without a type. A row without a
-// value wants an error.
+// TestDecodeText covers the acceptance rows LP: texts read without a type. A row without a value requires an error.
 func TestDecodeText(t *testing.T) {
 	rows := []struct {
 		row, text, want, repairs string
@@ -124,7 +123,7 @@ func checkRow(t *testing.T, text, want, repairs string) {
 	}
 }
 
-// TestDepth covers LP24: nesting has a limit, which is an error and no crash.
+// TestDepth covers LP24: exceeding the nesting limit is an error and not a crash.
 func TestDepth(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for _, row := range []struct {
@@ -221,7 +220,7 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// TestTruncation cuts a document at every byte: what is left is read as far as it goes.
+// TestTruncation cuts a document at every byte: the rest is read as far as possible.
 func TestTruncation(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{`{`, `{}`}, {`[`, `[]`}, {`{"`, `{}`}, {`{"a`, `{}`}, {`{"a"`, `{"a":null}`}, {`{"a":`, `{"a":null}`},

@@ -6,8 +6,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A snapshot shows defaults where the result will have them: for a null that stands for one as soon as it
-// is complete, and for fields that are missing once their object is closed.
+// A snapshot shows a default where the result will have it: for a null that is replaced by one as soon as it is
+// complete, and for missing fields once their object is closed.
 func TestSnapshotsShowDefaults(t *testing.T) {
 	typ := typeOf(t, `S; S = {n: int = 7, list: list[str] = [], in: T | None, last: int | None}; T = {must: int, may: int = 5, none: str | None}`)
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestSnapshotsShowDefaults(t *testing.T) {
 	}
 }
 
-// What a snapshot shows of a default is what the result has, unless the key comes again.
+// The defaults in a snapshot are those of the result, unless the key occurs again.
 func TestDefaultsShownStay(t *testing.T) {
 	typ := typeOf(t, `list[S]; S = {a: int, b: int = 5}`)
 	var events []string

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// TestManyErrors holds that errors stay few and short, whatever is wrong how often, that all
-// of them are counted. It would take minutes if each wrong text were compared with each value.
+// TestManyErrors checks that errors stay few and short, however many mistakes there are, and that all of them are
+// counted. It would take minutes if each wrong text were compared with each value.
 func TestManyErrors(t *testing.T) {
 	wrong := 3000
 	if testing.Short() {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// corpus is the texts that fuzzing begins with: one for each way in which models break JSON.
+// corpus holds the seed texts for fuzzing: one for each way in which models break JSON.
 var corpus = []string{
 	`{"name": "Alice", "age": 30}`, `[1, -2.5e3, true, false, null, "\u00e9\ud83d\ude00"]`,
 	"```json\n{\"key\": \"value\"}\n```", "Sure! {\"a\": 1} Done.", "<think>{\"x\":1}</think>{\"a\":1}",
@@ -96,9 +96,8 @@ func readStrict(dec *json.Decoder) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// FuzzDecode holds the decoder to what it promises for every text: no panic, linear work,
-// valid JSON unaltered, and values that encode to JSON which decodes to themselves without
-// a repair.
+// FuzzDecode checks what the decoder guarantees for every text: no panic, linear work, valid JSON unaltered, and
+// values whose JSON decodes to themselves without a repair.
 func FuzzDecode(f *testing.F) {
 	for _, text := range corpus {
 		f.Add(text)
@@ -137,8 +136,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzChunks holds that a text decodes the same however it is cut, and that the machine can
-// be asked for a snapshot at any moment.
+// FuzzChunks checks that a text decodes the same however it is cut, and that the machine can return a snapshot at any
+// time.
 func FuzzChunks(f *testing.F) {
 	for i, text := range corpus {
 		f.Add(text, []byte{byte(i), 1, 3})
@@ -168,7 +167,7 @@ func FuzzChunks(f *testing.F) {
 	})
 }
 
-// render writes a result as text, to compare and to show.
+// render formats a result as text, to compare and to show it.
 func render(r Result) string {
 	var b bytes.Buffer
 	b.Write(generable.AppendJSON(nil, r.Value, nil))

@@ -8,94 +8,94 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// live follows the scanner's tape while the text arrives and keeps the typed value as far as
-// it is known. It looks at each node once: at a container when its first member is certain,
-// at a scalar when it is complete. What it has taken it does not take back, unless the text
-// turns out to mean something else; then all that was shown is void, and it says so.
+// live follows the scanner's tape while the text arrives and keeps the typed value as far as it is known. It visits
+// each node once: a container when its first member is certain, a scalar when it is complete. It does not take back
+// what it has taken, unless the text turns out to mean something else; then everything shown is void, and it reports
+// that.
 //
-// What it shows is also what a text that was cut is read as, and what of a value fits that as a
-// whole does not. So it depends on the text alone, and not on the pieces in which that came.
+// What it shows is also the result for a text that was cut off, and the parts that fit of a value that does not fit
+// as a whole. Therefore it depends only on the text, not on the pieces in which the text arrived.
 //
-// It descends where it is certain what a node is an instance of. Where that takes the whole
-// node (an inline union, a text that holds JSON) it waits for the node and hands it to the
-// coercer. What a text is read as in the end is decided by [Machine.Close] alone.
+// It descends where the type of a node is certain. If that takes the whole node (an inline union, a text that holds
+// JSON), it waits for the node and passes it to the coercer. [Machine.Close] alone decides what a text is read as in
+// the end.
 type live struct {
 	m         *Machine
 	c         coerce.Coercer
 	frames    []liveFrame
 	text      liveText
-	spare     []byte // where the next text may be put together, behind the last that was put together
+	spare     []byte // room where the next text may be built, after the last one that was built
 	spareSize int32  // of its block
 	on        func(*StreamEvent)
-	minText   int // how much a text has to grow by before that is reported
+	minText   int // how much a text must grow by before that is reported
 
-	next  int             // the candidate to look at next
-	cand  int             // the candidate that is followed, or -1
-	known bool            // something of it was shown
-	root  generable.Value // its value once it is complete; until it is known, that of the one before
+	next  int             // the next candidate to look at
+	cand  int             // the candidate being followed, or -1
+	known bool            // some of it was shown
+	root  generable.Value // its value once complete; as long as nothing of it is known, the value of the previous candidate
 
-	plainly bool // a text is wanted as it is
+	plainly bool // a text is wanted verbatim
 
-	salvage *coerce.Coercer   // the text has ended, and what this has made of it is wanted by its parts; nil before
-	rereads int               // bytes looked at when the text was read anew
-	rows    int               // candidates that were followed as the items of a list
+	salvage *coerce.Coercer   // set when the text has ended and the parts of what this coercer made of it are wanted
+	rereads int               // bytes read again
+	rows    int               // candidates followed as the items of a list
 	rowCand int               // the last of them
-	base    generable.Value   // the root before that
-	rowVals []generable.Value // the items, with space for more
+	base    generable.Value   // the root before it
+	rowVals []generable.Value // the items, with room for more
 
-	outer     int // the object around the value, which has no other member, or -1
-	hollow    int // an object of which nothing is known but that it is one, or -1
-	early     int // a string that was taken though the scanner may still reopen it, or -1
+	outer     int // the object around the value, as long as it has no other member, or -1
+	hollow    int // an object of which nothing else is known yet, or -1
+	early     int // a string that was taken although the scanner may still reopen it, or -1
 	earlyEnd  uint32
 	plain     plainText
-	retracted int  // times that a string turned out to be another
-	careful   bool // one was reopened: take none early any more
-	rewrites  int  // of the scanner's, as far as they are known here
+	retracted int  // how often a string turned out to be another
+	careful   bool // a string was reopened: do not take any early again
+	rewrites  int  // the scanner's rewrites, as far as they are known here
 
-	exact   bool // nothing was repaired, coerced, passed over or filled in so far
-	apart   bool // the candidate may be another value than its parts make: something of it was left out or not asked for
-	visits  int  // bytes and nodes looked at, without what the coercer counts
+	exact   bool // nothing was repaired, coerced, skipped or filled in so far
+	apart   bool // the candidate may differ from the value that its parts make: something was left out or not checked
+	visits  int  // bytes and nodes visited, except for those that the coercer counts
 	version int  // of what is shown
 	shown   int  // the version of last
 	last    generable.Value
 
-	repairs int                // the first syntax repair not reported yet
-	owing   int                // of all frames together
+	repairs int                // the first syntax repair that has not been reported
+	owing   int                // fields owed by all frames together
 	telling bool               // the listener is being called
 	told    map[toldRepair]int // repairs that were reported
-	held    []StreamEvent      // of values that are not shown yet
-	event   StreamEvent        // the one being reported
+	held    []StreamEvent      // events about values that are not shown yet
+	event   StreamEvent        // the event being reported
 }
 
 // liveFrame is one container that is being read.
 type liveFrame struct {
 	op     coerce.FrameOp
 	node   int             // on the tape
-	cur    int             // the next child; of objects its key
-	typ    *generable.Type // of the items; the schema of a record
+	cur    int             // index of the next child; in objects of its key
+	typ    *generable.Type // type of the items; the schema of a record
 	tag    string
-	vals   []generable.Value      // items, or values of keys; only ever appended to
-	spare  []generable.Value      // where the items of the next list may be gathered
-	keys   []string               // of a dict: as many as vals, and one more while a value is read; see names
-	fields []int                  // of a record: the fields that vals are of, -1 for the tag
+	vals   []generable.Value      // items, or values of keys; append-only
+	spare  []generable.Value      // room where the items of the next list may be gathered
+	keys   []string               // of a dict: as many as vals, and one more while a value is being read; see names
+	fields []int                  // of a record: the fields that vals belong to, -1 for the tag
 	place  []int32                // of a record: for each field, one more than its index in vals
 	field  int                    // of a record: the field of the child being read
-	skip   bool                   // the child is not a field, or its key came before: it is passed over
+	skip   bool                   // the child is not a field or repeats a key: it is skipped
 	key    string                 // of the child being read
-	begun  bool                   // the child's key was read
+	begun  bool                   // the child's key has been read
 	index  map[string]struct{}    // of a large dict: its keys
-	shared bool                   // a value that was shown holds vals or keys
-	items  generable.StreamPolicy // how each item of a list or dict shows itself
-	told   []generable.Value      // the items with their states, where they show them
-	owed   int                    // fields that have to come before anything is shown
-	sorted bool                   // of a record: its fields came in their order so far
+	shared bool                   // a value that was shown refers to vals or keys
+	items  generable.StreamPolicy // how each item of a list or dict appears
+	told   []generable.Value      // the items with their states, if they show them
+	owed   int                    // fields that must arrive before anything is shown
+	sorted bool                   // of a record: its fields have arrived in order so far
 }
 
 func newLive(m *Machine, on func(*StreamEvent)) *live {
 	return &live{m: m, c: coerce.Coercer{Base: []int{0}, Depths: []int{0}, O: m.o}, cand: -1, early: -1, outer: -1, hollow: -1, exact: true, text: liveText{node: -1}, on: on, plainly: m.typ.Deref().Kind == generable.StrType}
 }
 
-// advance takes in what has arrived since.
+// advance processes what has arrived since the last call.
 func (l *live) advance() {
 	if l.telling { // a listener asks: it sees what is known up to its event
 		return
@@ -110,7 +110,7 @@ func (l *live) advance() {
 		return
 	}
 	if t := l.text.node; t >= 0 && s.St == tape.StString && s.Cur == t && l.early < 0 && s.Thought == 0 && !l.text.differs(&s.Tape[t], s) {
-		l.grow(t) // the text that was being read goes on
+		l.grow(t) // the text that was being read continues
 	} else {
 		if l.cand >= 0 && l.undone() {
 			l.restart()
@@ -121,7 +121,7 @@ func (l *live) advance() {
 	l.tellRepairs()
 }
 
-// step takes one node, or reports that there is none to take yet.
+// step takes one node, or reports false if none can be taken yet.
 func (l *live) step() bool {
 	l.visits++
 	if len(l.frames) == 0 {
@@ -176,8 +176,8 @@ func (l *live) step() bool {
 	return true
 }
 
-// certain reports whether the node at a place is complete, or is a container, and can no more
-// turn into something else.
+// certain reports whether the node at index at is complete, or is a container, and can no longer turn into something
+// else.
 func (l *live) certain(at int) bool {
 	s := l.m.scan
 	n := &s.Tape[at]
@@ -189,8 +189,8 @@ func (l *live) certain(at int) bool {
 	case at < s.Settled():
 		return at+1 < len(s.Tape) || !s.AfterLeaf()
 	}
-	// A string that a comma follows, as in valid JSON, may still turn out to end later when
-	// what follows is not JSON. That is rare enough to take it.
+	// A string that is followed by a comma, as in valid JSON, may still turn out to end later if what follows is not
+	// JSON. That is rare enough to take it.
 	if at == int(s.LastStr.Node) && !l.careful && l.early < 0 && s.TentStr.Node < 0 && !s.NoComma && (!s.AfterLeaf() || l.names(at)) && n.Flags&tape.FlagRepaired == 0 {
 		l.early, l.earlyEnd = at, n.End
 		return true
@@ -198,14 +198,13 @@ func (l *live) certain(at int) bool {
 	return false
 }
 
-// names reports whether the string at a place is one of the values of the enum that is wanted, to
-// the letter.
+// names reports whether the string at index at is literally one of the values of the wanted enum.
 func (l *live) names(at int) bool {
 	t := l.frames[len(l.frames)-1].childType().Deref()
 	return t.Kind == generable.EnumType && in.HasValue(t, l.m.src[l.m.scan.Tape[at].Start:l.m.scan.Tape[at].End])
 }
 
-// undone reports whether the scanner went back behind something that was taken.
+// undone reports whether the scanner went back to before something that was taken.
 func (l *live) undone() bool {
 	s := l.m.scan
 	if l.cand < s.Thought || l.outer >= 0 && l.hasMore(l.outer) {
@@ -230,11 +229,11 @@ func (l *live) undone() bool {
 	return true
 }
 
-// mostRetracted bounds how often a text is read anew because of a string that was shown as something else.
+// mostRetracted bounds how often a text is read again because a string was shown as something else.
 const mostRetracted = 8
 
-// retract takes back what was shown, as a string turned out to be another. It reports false where that
-// happened too often: then the end of the text says so.
+// retract takes back what was shown, because a string turned out to be another. It reports false if that happened too
+// often: then the end of the text reports the difference.
 func (l *live) retract() bool {
 	if l.retracted++; l.retracted > mostRetracted {
 		return false
@@ -243,7 +242,7 @@ func (l *live) retract() bool {
 	return true
 }
 
-// restart drops what was taken of the current candidate, and reads it anew.
+// restart drops what was taken of the current candidate and reads it again.
 func (l *live) restart() {
 	row := l.rows > 0 && l.rowCand == l.cand
 	if l.known {
@@ -297,7 +296,7 @@ func (l *live) begin() bool {
 	}
 }
 
-// cites reports whether a candidate behind a value is rather a citation in a sentence.
+// cites reports whether a candidate after a value is more likely a citation in a sentence.
 func (l *live) cites(k *tape.Candidate) bool {
 	return k.End > 0 && isCitation(k) && l.m.scan.Tape[k.Node].Kind == tape.NodeArr && !l.root.IsNull() && !(&Machine{src: l.m.src[:k.End]}).ownLine(*k)
 }
@@ -314,7 +313,7 @@ func (l *live) show() {
 	l.known = true
 }
 
-// reset makes all void that was shown.
+// reset makes everything that was shown void.
 func (l *live) reset(why string) {
 	l.exact = false
 	l.known, l.root = false, generable.Value{}
@@ -322,11 +321,11 @@ func (l *live) reset(why string) {
 	l.emit(StreamReset, why, generable.Value{}, 0, 0)
 }
 
-// fewBytes is how many bytes may wait to be read: to read a few tokens together takes less time than to read each.
+// fewBytes is how many bytes may wait to be read: reading a few tokens together takes less time than reading each.
 const fewBytes = 16
 
-// wants reports whether what has arrived should be read, the last of it being the chunk: there is enough of it, a value
-// may end in the chunk, or a text that is shown while it grows begin.
+// wants reports whether the text that has arrived, which ends with chunk, should be read now: there is enough of it,
+// a value may end in the chunk, or a text that is shown while it grows may begin in it.
 func (l *live) wants(chunk string) bool {
 	most, from := max(l.minText, fewBytes), l.m.read
 	if l.text.node >= 0 {

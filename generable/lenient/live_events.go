@@ -8,25 +8,25 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 )
 
-// emit reports an event about the child being read at the given number of frames, or keeps it.
+// emit reports or keeps an event about the child being read, with the given number of frames.
 func (l *live) emit(kind StreamKind, text string, v generable.Value, offset, depth int) {
 	if l.on == nil {
 		return
 	}
-	// The one event is used for all: who keeps it copies it.
+	// One event is used for all: listeners copy it to keep it.
 	l.event = StreamEvent{Kind: kind, Text: text, Value: v, Offset: offset, live: l, depth: depth}
 	l.tellOrHold(&l.event)
 }
 
-// emitRepair reports a repair of the child being read, or keeps it.
+// emitRepair reports or keeps a repair of the child being read.
 func (l *live) emitRepair(r *generable.Repair) {
 	l.tellOrHold(&StreamEvent{Kind: StreamRepair, Repair: r, Offset: r.Offset, live: l, depth: len(l.frames)})
 }
 
-// tellOrHold reports an event, or keeps it as long as what it belongs to is not shown.
+// tellOrHold reports an event, or keeps it as long as the value that it belongs to is not shown.
 func (l *live) tellOrHold(e *StreamEvent) {
 	if l.owing > 0 && e.Kind != StreamReset {
-		e.Path() // as it is now
+		e.Path() // the path as it is now
 		l.held = append(l.held, *e)
 		return
 	}
@@ -39,7 +39,7 @@ type toldRepair struct {
 	offset int
 }
 
-// tellMissing reports the repairs of the result that only the end made known.
+// tellMissing reports the repairs of the result that became known only at the end.
 func (l *live) tellMissing(all []generable.Repair) {
 	for i := range all {
 		r := &all[i]
@@ -65,7 +65,7 @@ func (l *live) tell(e *StreamEvent) {
 	l.telling = false
 }
 
-// release reports the events that were kept, once nothing is held back any more.
+// release reports the kept events once nothing is held back any more.
 func (l *live) release() {
 	if l.owing > 0 || len(l.held) == 0 {
 		return
@@ -77,10 +77,10 @@ func (l *live) release() {
 	}
 }
 
-// path is where the child is that is read at the given number of frames.
+// path returns the path of the child being read, with the given number of frames.
 func (l *live) path(depth int) string { return l.pathOf(depth, false) }
 
-// pathOf is that path, or when the child was read already, the one of the child read last.
+// pathOf returns that path or, if read is set, the path of the child that was read last.
 func (l *live) pathOf(depth int, read bool) string {
 	b := make([]byte, 0, 64)
 	for i := range l.frames[:depth] {
@@ -94,7 +94,7 @@ func (l *live) pathOf(depth int, read bool) string {
 	return string(b)
 }
 
-// appendStep appends the step to the child being read, or to item n of a list, to a path.
+// appendStep appends to a path the step to the child being read, or to item n of a list.
 func (f *liveFrame) appendStep(b []byte, n int) []byte {
 	if f.op == coerce.OpList {
 		return message.AppendIndex(b, n)
@@ -102,19 +102,19 @@ func (f *liveFrame) appendStep(b []byte, n int) []byte {
 	return message.AppendKey(b, f.key)
 }
 
-// coerced takes note of what the coercer changed, and reports it.
+// coerced notes and reports what the coercer changed.
 func (l *live) coerced() {
 	l.exact = l.exact && l.c.Cost == 0 && len(l.c.Repairs) == 0
 	if l.on == nil {
 		return
 	}
-	for _, r := range l.c.Repairs { // a copy of each: an event may be kept
+	for _, r := range l.c.Repairs { // a copy of each, since an event may be kept
 		r.Path = l.path(len(l.frames)) + r.Path
 		l.emitRepair(&r)
 	}
 }
 
-// tellRepairs reports the repairs of the syntax that have become certain.
+// tellRepairs reports the syntax repairs that have become certain.
 func (l *live) tellRepairs() {
 	s := l.m.scan
 	if l.on == nil || l.repairs >= len(s.Repairs) {
@@ -129,9 +129,9 @@ func (l *live) tellRepairs() {
 	}
 }
 
-// tellRest reports what only the end of the text made certain of the value at a depth: the rest of a text, the
-// members and items that came with it, and the containers that are complete now, from the inside out. The final
-// value extends what was shown.
+// tellRest reports what became certain of the value at a depth only with the end of the text: the rest of a text, the
+// members and items that came with it, and the containers that are now complete, from the inside out. The final value
+// extends what was shown.
 func (l *live) tellRest(final generable.Value, depth int) {
 	path := l.path(depth)
 	if depth == len(l.frames) {
@@ -153,7 +153,7 @@ func (l *live) tellAt(kind StreamKind, path, text string, v generable.Value) {
 	l.tell(&StreamEvent{Kind: kind, Text: text, Value: v, Offset: len(l.m.src), path: path})
 }
 
-// done is the kind of event for a complete child of a frame.
+// done returns the kind of event for a complete child of a frame.
 func (f *liveFrame) done() StreamKind {
 	if f.op == coerce.OpList {
 		return StreamItem
@@ -185,8 +185,8 @@ func memberOf(v generable.Value, key string) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// others lists the members of the final value that the frame has not read, but for the child
-// being read when that is reported already. Fields with their default were absent.
+// others lists the members of the final value that the frame has not read, except for the child being read if it has
+// been reported already. Fields that have their default were absent.
 func (f *liveFrame) others(v generable.Value, open bool, each func(step string, v generable.Value)) {
 	if l, ok := v.AsList(); ok && f.op == coerce.OpList {
 		n := len(f.vals)

@@ -12,8 +12,8 @@ import (
 type opening uint8
 
 const (
-	openNo   opening = iota // it is complete, and taken as a whole
-	openWait                // not before more of it is there
+	openNo   opening = iota // it is complete, and is taken as a whole
+	openWait                // not before more of it has arrived
 	openYes                 // a frame was pushed
 )
 
@@ -25,7 +25,7 @@ func (l *live) openChild(f *liveFrame, at int) opening {
 	return l.open(at, f.childType())
 }
 
-// policy is how the value of a field, or an item, shows itself.
+// policy returns how the value of a field, or an item, appears.
 func (f *liveFrame) policy(field int) generable.StreamPolicy {
 	if f.op != coerce.OpRecord {
 		return f.items | policyOf(f.typ)
@@ -34,7 +34,7 @@ func (f *liveFrame) policy(field int) generable.StreamPolicy {
 	return fld.Stream | policyOf(fld.Type)&^generable.StreamFirst
 }
 
-// policyOf is how an instance of a schema or union shows itself.
+// policyOf returns how an instance of a schema or union appears.
 func policyOf(t *generable.Type) generable.StreamPolicy {
 	t = t.Deref()
 	if inner := in.NonNone(t); inner != nil {
@@ -46,13 +46,13 @@ func policyOf(t *generable.Type) generable.StreamPolicy {
 	return 0
 }
 
-// waits reports whether nothing of an instance of t is shown before that field is there.
+// waits reports whether nothing of an instance of t is shown before that field has arrived.
 func waits(t *generable.Type, field int) bool {
 	f := &t.Fields[field]
 	return f.Stream&generable.StreamFirst != 0 || t.Stream&generable.StreamFirst != 0 && f.Required()
 }
 
-// childType is the type of the child being read.
+// childType returns the type of the child being read.
 func (f *liveFrame) childType() *generable.Type {
 	if f.op == coerce.OpRecord {
 		return f.typ.Fields[f.field].Type
@@ -60,11 +60,11 @@ func (f *liveFrame) childType() *generable.Type {
 	return f.typ
 }
 
-// mostFollowed is how deep containers are followed. What is deeper is taken when it is complete: a frame takes more
-// memory than the few bytes of the text that it stands for.
+// mostFollowed is how deep containers are followed. Deeper containers are taken when they are complete: a frame takes
+// more memory than the few bytes of text that it stands for.
 const mostFollowed = 8 * tape.DefaultDepth
 
-// whole has a node taken when it is complete.
+// whole takes a node only when it is complete.
 func (l *live) whole(at int) opening {
 	if l.m.scan.Tape[at].Span == 0 {
 		return openWait
@@ -75,7 +75,7 @@ func (l *live) whole(at int) opening {
 // open pushes a frame for the container at a node when it is certain to be an instance of t.
 func (l *live) open(at int, t *generable.Type) opening {
 	if in.Resolved(t).Kind == generable.LimitType {
-		l.exact, l.apart = false, true // what a whole list or dict has to keep is not looked at here
+		l.exact, l.apart = false, true // limits of a whole list or dict are not checked here
 	}
 	t = t.Deref()
 	n := &l.m.scan.Tape[at]
@@ -99,7 +99,7 @@ func (l *live) open(at int, t *generable.Type) opening {
 	switch {
 	case t.Kind == generable.DictType || t.Kind == generable.AnyType:
 		if !ok && n.Span == 0 {
-			return l.showHollow(at, t) // it may turn out as a set
+			return l.showHollow(at, t) // it may turn out to be a set
 		}
 		l.push(coerce.OpDict, at, elemOf(t)).items = t.Stream
 		return openYes
@@ -114,7 +114,7 @@ func (l *live) open(at int, t *generable.Type) opening {
 			return openYes
 		}
 		if n.Span == 0 {
-			return l.showHollow(at, t) // it may be around the instance
+			return l.showHollow(at, t) // it may be an object around the instance
 		}
 	case !ok:
 	case t.Kind == generable.UnionType:
@@ -123,7 +123,7 @@ func (l *live) open(at int, t *generable.Type) opening {
 	return l.whole(at)
 }
 
-// isAround reports whether the object at a node, which is the whole value, has one member so far: an instance of t.
+// isAround reports whether the object at a node is the whole value and has one member so far: an instance of t.
 func (l *live) isAround(at int, t *generable.Type) bool {
 	ta := l.m.scan.Tape
 	if len(l.frames) > 0 || l.m.o.Level == generable.Strict || at+2 >= len(ta) || ta[at+2].Kind != tape.NodeObj || l.hasMore(at) {
@@ -143,7 +143,7 @@ func (l *live) hasMore(at int) bool {
 	return next < len(ta) && (ta[at].Span == 0 || at+int(ta[at].Span) > next)
 }
 
-// showHollow shows an object of which nothing is known but that it is one.
+// showHollow shows an object of which nothing else is known yet.
 func (l *live) showHollow(at int, t *generable.Type) opening {
 	if l.hollow != at && !l.m.scan.Tentative(at) && owedBy(t) == 0 {
 		l.hollow = at
@@ -155,7 +155,7 @@ func (l *live) showHollow(at int, t *generable.Type) opening {
 	return openWait
 }
 
-// owedBy counts the fields that have to be there before anything of an instance of t is shown.
+// owedBy counts the fields that must arrive before anything of an instance of t is shown.
 func owedBy(t *generable.Type) int {
 	n := 0
 	for i := range t.Fields {
@@ -166,8 +166,7 @@ func owedBy(t *generable.Type) int {
 	return n
 }
 
-// fill notes that the child that was hollow is followed or complete. What is no object after all
-// is not what was shown.
+// fill notes that the hollow child is followed or complete. If it is not an object after all, what was shown is void.
 func (l *live) fill(object bool) {
 	if l.hollow >= 0 && !object {
 		l.reset("what looked like an object is a list")
@@ -182,8 +181,8 @@ func elemOf(t *generable.Type) *generable.Type {
 	return t.Elem
 }
 
-// openVariant opens an instance of a declared union whose first key is its tag. A tag that
-// comes late is left to the coercer.
+// openVariant opens an instance of a declared union whose first key is its tag. A tag that comes later is left to the
+// coercer.
 func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 	s := l.m.scan
 	if key != t.Tag {
@@ -197,7 +196,7 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 		return l.whole(at)
 	}
 	if tag.Span == 0 || (tag.Span+uint32(at)+2 >= uint32(len(s.Tape)) && s.Tape[at].Span == 0) {
-		return openWait // until something follows
+		return openWait // until something follows it
 	}
 	v, _ := l.c.VariantNamed(t, l.str(at+2))
 	if v == nil || v.Stream&generable.StreamAtomic != 0 {
@@ -207,8 +206,8 @@ func (l *live) openVariant(at int, key string, t *generable.Type) opening {
 	return openYes
 }
 
-// narrow finds the only member of an inline union that a container can be an instance of: by
-// its brackets, else by its first members.
+// narrow finds the only member of an inline union that a container can be an instance of: by its brackets, else by
+// its first members.
 func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
 	var buf [8]*generable.Type
 	left := buf[:0]
@@ -238,12 +237,12 @@ func (l *live) narrow(at int, n *tape.Node, t *generable.Type) *generable.Type {
 	return left[0]
 }
 
-// firstMembers is how many members of an object are looked at to find which of several types it has: while it
-// waits for more of them, that happens with each piece of the text.
+// firstMembers is how many members of an object are examined to decide between several types. While the object waits
+// for more members, that happens with each piece of the text.
 const firstMembers = 4
 
-// mayHave reports whether a key, of the first member or of another, may be in an object of type t: it is a field, and
-// its value at val, if that is there, no other than a constant.
+// mayHave reports whether a key, of the first member or of a later one, may be in an object of type t: it is a field
+// and, if the field is an enum and val is not negative, the value at val is one of its values.
 func (l *live) mayHave(t *generable.Type, key string, val int, first bool) bool {
 	switch t = t.Deref(); t.Kind {
 	case generable.UnionType:
@@ -259,12 +258,12 @@ func (l *live) mayHave(t *generable.Type, key string, val int, first bool) bool 
 	return t.Kind == generable.DictType
 }
 
-// maxFirstKey bounds the first keys that are looked at: while an object waits for more of it,
-// that happens with each piece of the text.
+// maxFirstKey bounds the length of the first keys that are examined: while an object waits for more text, that
+// happens with each piece.
 const maxFirstKey = 256
 
-// firstKey is the first key of an object, once a colon makes it certain to be one. It
-// returns no key too long to be a field's.
+// firstKey returns the first key of an object, once a colon makes it certain to be one. It does not return a key that
+// is too long to be a field's.
 func (l *live) firstKey(at int) (string, bool) {
 	if !l.keyAt(at + 1) {
 		return "", false
@@ -275,13 +274,13 @@ func (l *live) firstKey(at int) (string, bool) {
 	return l.str(at + 1), true
 }
 
-// keyAt reports whether a key is at a place, and a colon follows it.
+// keyAt reports whether a key is at index at and a colon follows it.
 func (l *live) keyAt(at int) bool {
 	s := l.m.scan
 	return at < len(s.Tape) && s.Tape[at].Flags&tape.FlagKey != 0 && s.Tape[at].Span != 0 && (at+1 < len(s.Tape) || s.AfterColon())
 }
 
-// member reads the key at which a frame is.
+// member reads the key at the frame's current position.
 func (l *live) member(f *liveFrame) bool {
 	if !l.keyAt(f.cur) {
 		return false
@@ -296,7 +295,7 @@ func (l *live) member(f *liveFrame) bool {
 		return true
 	}
 	if i := len(f.fields); i < len(f.place) && f.place[i] == 0 && f.typ.Fields[i].Key() == f.key {
-		f.field, f.skip, f.key = i, false, f.typ.Fields[i].Name // most come in their order
+		f.field, f.skip, f.key = i, false, f.typ.Fields[i].Name // most fields come in order
 		return true
 	}
 	if i, rep := l.c.FindField(f.typ, f.key); i >= 0 && f.place[i] == 0 {
@@ -319,7 +318,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 	}
 	l.frames = l.frames[:n+1]
 	f := &l.frames[n]
-	// The memory of a frame that was here before is used again, unless a value holds it.
+	// Reuse the memory of an earlier frame, unless a value refers to it.
 	if f.shared {
 		f.spare, f.keys, f.shared = nil, nil, false
 	}
@@ -329,7 +328,7 @@ func (l *live) push(op coerce.FrameOp, at int, t *generable.Type) *liveFrame {
 	f.items, f.told = 0, nil
 	f.index = nil
 	if n == 0 {
-		l.known = false // until something of it is shown, the candidate before is
+		l.known = false // until something of it is shown, the previous candidate is
 	}
 	l.show()
 	return f
@@ -356,7 +355,7 @@ func (l *live) pushRecord(at int, t *generable.Type, tag string) {
 	}
 }
 
-// str is the text of a complete node.
+// str returns the text of a complete node.
 func (l *live) str(at int) string {
 	if n := &l.m.scan.Tape[at]; n.Kind == tape.NodeStr && n.IsVerbatim() {
 		return l.m.src[n.Start:n.End]
@@ -367,8 +366,8 @@ func (l *live) str(at int) string {
 	return text
 }
 
-// aim has the coercer work on the subtree at a node. What it appends to its tape does not
-// touch the scanner's.
+// aim points the coercer at the subtree at a node. What the coercer appends to its tape does not affect the
+// scanner's.
 func (l *live) aim(at int) {
 	tape := l.m.scan.Tape
 	end := at + max(1, int(tape[at].Span))

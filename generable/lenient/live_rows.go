@@ -6,10 +6,10 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// This file follows values that stand one behind the other, as the rows of a list.
+// This file follows consecutive values as the rows of a list.
 
-// openRow follows a candidate as the next item of a list: where a list is wanted, an object and what stands
-// behind it; without a type, what stands behind a value at the beginning of the text.
+// openRow follows a candidate as the next item of a list: if a list is wanted, an object and the values after it;
+// without a type, the values after a value at the beginning of the text.
 func (l *live) openRow(k *tape.Candidate) opening {
 	t, n := l.m.typ.Deref(), &l.m.scan.Tape[k.Node]
 	untyped := t.Kind == generable.AnyType
@@ -38,18 +38,18 @@ func (l *live) openRow(k *tape.Candidate) opening {
 	}
 	f := l.push(coerce.OpList, k.Node, elemOf(t))
 	if f.cur = k.Node; len(items) > 1 && len(items) == len(l.rowVals) {
-		f.vals = l.rowVals // a copy for each row would take time of the square of their number
+		f.vals = l.rowVals // a copy for each row would take time quadratic in the number of rows
 	} else {
 		f.vals = append(f.vals, items...)
 	}
 	return openYes
 }
 
-// freeReread is how many bytes of a text, besides its length, are read anew when one more value in it is complete.
+// freeReread is how many bytes, in addition to a text's length, are read again when another value in it is complete.
 const freeReread = 128
 
-// reread reads the text up to the end of a candidate as if it ended there, when the candidate is one of several, or
-// rather a part of the value.
+// reread reads the text up to the end of a candidate as if it ended there, if the candidate is one of several values,
+// or more likely a part of the value.
 func (l *live) reread(at int) (generable.Value, bool) {
 	n := &l.m.scan.Tape[at]
 	k := tape.Candidate{Start: int(n.Start), End: int(n.End), Fence: -1}
@@ -64,8 +64,8 @@ func (l *live) reread(at int) (generable.Value, bool) {
 	return r.Value, r.OK
 }
 
-// salvage is what is known of a candidate that is no value of the type: the parts that fit, as a snapshot shows
-// them. It is null when nothing fits.
+// salvage returns what is known of a candidate that is not a value of the type: the parts that fit, as a snapshot
+// shows them. It is null when nothing fits.
 func (m *Machine) salvage(c *coerce.Coercer, at int) generable.Value {
 	n := &c.Tape[at]
 	if n.Kind < tape.NodeArr {

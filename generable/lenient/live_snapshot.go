@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 )
 
-// snapshot is what is known of the value. It shares all that is complete with the snapshots
-// before and after it; what it makes anew is one node for each container that is open.
+// snapshot returns what is known of the value. It shares everything that is complete with the snapshots before and
+// after it; it only creates one node for each open container.
 func (l *live) snapshot() generable.Value {
 	if l.shown != l.version || l.version == 0 {
 		l.shown, l.last = l.version, l.build(true)
@@ -18,7 +18,7 @@ func (l *live) snapshot() generable.Value {
 	return l.last
 }
 
-// build makes the snapshot, with the states of fields that want them or without.
+// build makes the snapshot, with or without the states of fields that show them.
 func (l *live) build(states bool) generable.Value {
 	if len(l.frames) == 0 || !l.known {
 		if l.hollow >= 0 && l.root.IsNull() {
@@ -48,7 +48,7 @@ func (l *live) build(states bool) generable.Value {
 	return l.rooted(last, states)
 }
 
-// rooted is the whole while it is incomplete, with its state where it shows that.
+// rooted returns the incomplete whole, with its state if the type shows that.
 func (l *live) rooted(v generable.Value, states bool) generable.Value {
 	if states && policyOf(l.m.typ)&generable.StreamState != 0 {
 		return withState(v, Incomplete)
@@ -56,7 +56,7 @@ func (l *live) rooted(v generable.Value, states bool) generable.Value {
 	return v
 }
 
-// show is the snapshot of one frame, with what is known of the child it reads.
+// show returns the snapshot of one frame, with what is known of the child being read.
 func (f *liveFrame) show(last generable.Value, growing, states bool) generable.Value {
 	n := len(f.vals)
 	f.shared = true
@@ -88,13 +88,13 @@ func (f *liveFrame) show(last generable.Value, growing, states bool) generable.V
 	return mapOf(keys, vals)
 }
 
-// inOrder reports whether the fields of a record, with the one being read, came in the order of the schema.
+// inOrder reports whether the fields of a record, including the one being read, came in the order of the schema.
 func (f *liveFrame) inOrder(growing bool) bool {
 	n := len(f.fields)
 	return slices.IsSorted(f.fields) && (!growing || n == 0 || f.fields[n-1] < f.field)
 }
 
-// showFields is the snapshot of a schema in the order of its fields, of which some may show their state.
+// showFields returns the snapshot of a schema in the order of its fields, some of which may show their state.
 func (f *liveFrame) showFields(last generable.Value, growing, states bool) generable.Value {
 	m := generable.NewMap(len(f.typ.Fields) + 1)
 	if f.tag != "" {
@@ -118,7 +118,7 @@ func (f *liveFrame) showFields(last generable.Value, growing, states bool) gener
 	return m.Value()
 }
 
-// withState is a value with how much of it has arrived.
+// withState returns a value together with how much of it has arrived.
 func withState(v generable.Value, s FieldState) generable.Value {
 	w := generable.NewMap(2)
 	if s != Pending {
@@ -153,7 +153,7 @@ func (l *live) state(path string) FieldState {
 		}
 		return Complete
 	}
-	// What is open is what leads to the child being read.
+	// The open values are those on the way to the child being read.
 	var open []byte
 	for i := range l.frames {
 		f := &l.frames[i]
@@ -186,15 +186,14 @@ func lookup(v generable.Value, path string) (generable.Value, bool) {
 			}
 			v = l.At(i)
 		} else if v, ok = memberOf(v, step); !ok || message.KeyPath(step) != path[:len(path)-len(rest)] {
-			return generable.Value{}, false // there is none, or its path is written otherwise
+			return generable.Value{}, false // it does not exist, or its path is written differently
 		}
 		path = rest
 	}
 	return v, true
 }
 
-// ends reports whether the final value extends what was shown, of which only the text that is
-// being read may still grow.
+// ends reports whether the final value extends what was shown, of which only the text being read may still grow.
 func (l *live) ends(shown, final generable.Value) bool {
 	if l.text.node < 0 && len(l.frames) == 0 && l.hollow < 0 && l.rows == 0 {
 		return shown.Kind() == generable.Null || generable.Equal(shown, final) // it was complete
@@ -202,9 +201,9 @@ func (l *live) ends(shown, final generable.Value) bool {
 	return shown.Kind() == generable.Null || keeps(shown, final, l.text.node >= 0)
 }
 
-// keeps reports whether b keeps all that a showed: texts and lists only get longer, members
-// stay, scalars do not change. A dict may become the instance of the schema that it was the
-// beginning of. With grows, the text that came last may be longer.
+// keeps reports whether b preserves everything that a showed: texts and lists only get longer, members stay, scalars
+// do not change. A dict may become the instance of the schema that it was the beginning of. With grows, the last text
+// may be longer.
 func keeps(a, b generable.Value, grows bool) bool {
 	switch a.Kind() {
 	case generable.Str:

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// take decodes the complete child at a place.
+// take decodes the complete child at index at.
 func (l *live) take(at int) {
 	f := &l.frames[len(l.frames)-1]
 	span := int(l.m.scan.Tape[at].Span)
@@ -27,25 +27,25 @@ func (l *live) take(at int) {
 	l.place(v, ok)
 }
 
-// hollows reports whether an object is shown where t is wanted before anything of it is known.
+// hollows reports whether an object is shown for t before anything of it is known.
 func hollows(t *generable.Type) bool {
 	t = t.Deref()
 	return t.Kind == generable.RecordType || t.Kind == generable.DictType
 }
 
-// pass goes on after a member that is not a field, or a key that came before.
+// pass skips a member that is not a field, or whose key came before.
 func (l *live) pass(f *liveFrame, at int) {
 	f.cur = at + int(l.m.scan.Tape[at].Span)
 	f.begun = false
 	l.exact, l.apart = false, true
 }
 
-// decode makes the value of the child at a place.
+// decode makes the value of the child at index at.
 func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 	n := &l.m.scan.Tape[at]
 	t := f.childType()
 	if n.Flags&tape.FlagOpen != 0 && (n.Kind < tape.NodeStr || n.Kind == tape.NodeWord || n.Kind == tape.NodeStr && t.Deref().Kind == generable.EnumType) {
-		return generable.Value{}, false // more of it may have come
+		return generable.Value{}, false // the rest of it may be missing
 	}
 	if f.op == coerce.OpRecord {
 		fld := &f.typ.Fields[f.field]
@@ -82,7 +82,7 @@ func (l *live) decode(f *liveFrame, at int) (generable.Value, bool) {
 	return v, ok
 }
 
-// asItStands makes the value of a scalar that is one of t beyond doubt, as the coercer would.
+// asItStands makes the value of a scalar that is beyond doubt a t, as the coercer would.
 func (l *live) asItStands(n *tape.Node, at int, t *generable.Type) (generable.Value, bool) {
 	v, ok := coerce.Plain(n, l.m.src[n.Start:n.End], t)
 	switch {
@@ -96,7 +96,7 @@ func (l *live) asItStands(n *tape.Node, at int, t *generable.Type) (generable.Va
 	return generable.Value{}, false
 }
 
-// place puts a complete value into the innermost frame, or leaves out what does not fit.
+// place puts a complete value into the innermost frame, or leaves out a value that does not fit.
 func (l *live) place(v generable.Value, ok bool) {
 	f := &l.frames[len(l.frames)-1]
 	f.begun = false
@@ -133,7 +133,7 @@ func (l *live) place(v generable.Value, ok bool) {
 	l.emit(kind, "", v, l.m.scan.Pos, len(l.frames))
 }
 
-// first is the number of values with the first field of a record: one, or two with a tag.
+// first returns the number of values up to the first field of a record: one, or two with a tag.
 func (f *liveFrame) first() int {
 	if f.tag != "" {
 		return 2
@@ -141,7 +141,7 @@ func (f *liveFrame) first() int {
 	return 1
 }
 
-// names are the keys of the first n values, for who is shown them.
+// names returns the keys of the first n values, for snapshots.
 func (f *liveFrame) names(n int) []string {
 	if f.op == coerce.OpRecord {
 		for len(f.keys) < n {
@@ -155,11 +155,11 @@ func (f *liveFrame) names(n int) []string {
 	return f.keys[:n:n]
 }
 
-// fewKeys is up to how many keys a scan beats a hash index.
+// fewKeys is up to how many keys a linear scan beats a hash index.
 const fewKeys = 8
 
-// repeats reports whether the key being read came before. A dict keeps an index of its keys
-// once it is too large to look through.
+// repeats reports whether the key being read came before. A dict keeps an index of its keys once it is too large to
+// scan.
 func (f *liveFrame) repeats() bool {
 	n := len(f.vals)
 	if n <= fewKeys {
@@ -205,8 +205,8 @@ func (l *live) close() {
 	l.place(v, true)
 }
 
-// takeRoot completes a candidate that was shown as v. What is not exact is read again as a whole: only then
-// is known what its defaults and limits, and all that was passed over, make of it.
+// takeRoot completes a candidate that was shown as v. A candidate that is not exact is read again as a whole: only
+// that determines its defaults, its limits and everything that was skipped.
 func (l *live) takeRoot(at int, v generable.Value, shown bool) {
 	if l.salvage != nil {
 		l.root = v
@@ -231,7 +231,7 @@ func (l *live) takeRoot(at int, v generable.Value, shown bool) {
 		case !ok:
 			v = generable.NewMap(0).Value()
 		default:
-			if shown { // else what was shown is the value before
+			if shown { // otherwise the previous value was shown
 				l.root = v
 			}
 			if !l.root.IsNull() && !generable.Equal(l.root, w) && !(l.rows > 0 && keeps(l.root, w, false)) {
@@ -246,20 +246,19 @@ func (l *live) takeRoot(at int, v generable.Value, shown bool) {
 	l.release()
 }
 
-// mapOf is a dict that has keys and vals as they are.
+// mapOf returns a dict that uses keys and vals without copying them.
 func mapOf(keys []string, vals []generable.Value) generable.Value {
 	m := new(generable.Map)
 	in.SetMap(m, keys, vals)
 	return m.Value()
 }
 
-// complete makes the value of a frame that is read to its end. Where fields are missing it
-// stays the dict of those that are there: what was shown stays, and the end says what is
-// wrong.
+// complete makes the value of a frame that was read to its end. If fields are missing, it stays the dict of those
+// that arrived: what was shown stays, and the end reports what is wrong.
 func (f *liveFrame) complete(r *coerce.Arena) generable.Value {
 	n := len(f.vals)
 	if f.op != coerce.OpRecord {
-		// What is small is copied, so that the next frame has the memory; the rest is the value now.
+		// Small values are copied so that the next frame can reuse the memory; larger ones become the value.
 		f.shared = f.shared || n > coerce.OwnBlock
 		if !f.shared {
 			f.spare = f.vals

@@ -12,13 +12,13 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// liveText is the text that is being read. As long as it holds no escapes it is a piece of
-// the input; then a buffer to which is only ever appended.
+// liveText is the text that is being read. As long as it holds no escapes it is a slice of the input; then it is an
+// append-only buffer.
 type liveText struct {
-	node  int // on the tape, -1 when there is none
+	node  int // on the tape, -1 without one
 	start int // offset of its first byte
 	pos   int // offset up to which it is shown
-	told  int // bytes of the text that were reported
+	told  int // bytes of the text that have been reported
 	buf   []byte
 	own   bool            // the text is in buf
 	odd   bool            // some of it was not JSON or not UTF-8, and must be recorded
@@ -36,18 +36,18 @@ func (t *liveText) value(src string) generable.Value {
 	return generable.StrOf(src[t.start:t.pos])
 }
 
-// begin begins another text. What the one before left is written over only where there is any.
+// begin starts another text.
 func (t *liveText) begin(node, start int) {
 	t.node, t.start, t.pos, t.told, t.own, t.odd, t.done = node, start, start, 0, false, false, false
 	t.buf = nil
 }
 
-// differs reports whether the string at the text's node is no more what was shown as the text.
+// differs reports whether the string at the text's node is no longer what was shown as the text.
 func (t *liveText) differs(n *tape.Node, s *tape.Scanner) bool {
 	return n.Kind == tape.NodeStr && t.pos > t.start && (t.start != int(n.Start) || t.pos > endOf(n, s))
 }
 
-// endOf is where a string ends, as far as it was read.
+// endOf returns the end of a string, as far as it was read.
 func endOf(n *tape.Node, s *tape.Scanner) int {
 	switch {
 	case n.Span != 0:
@@ -58,20 +58,20 @@ func endOf(n *tape.Node, s *tape.Scanner) int {
 	return s.Pos
 }
 
-// textual reports whether the child that a frame reads may be shown while it grows.
+// textual reports whether the child being read may be shown while it grows.
 func (f *liveFrame) textual() bool {
 	if f.op == coerce.OpRecord && f.typ.Fields[f.field].Dedent {
-		return false // the blanks that its lines share are known at its end
+		return false // the shared indentation is known only at its end
 	}
 	return f.policy(f.field)&generable.StreamAtomic == 0 && growsAsText(f.childType())
 }
 
-// growsAsText reports whether any text is a value of t, and is that text.
+// growsAsText reports whether any text is a value of t and stays that text.
 func growsAsText(t *generable.Type) bool {
 	switch t = t.Deref(); t.Kind {
 	case generable.AnyType, generable.StrType:
 		return true
-	case generable.OneOfType: // T | None and the like; of an enum nothing is known before its end
+	case generable.OneOfType: // T | None and similar; nothing is known of an enum before its end
 		found := false
 		for _, v := range t.Variants {
 			switch v.Deref().Kind {
@@ -91,7 +91,7 @@ func (l *live) grow(at int) {
 	s := l.m.scan
 	n := &s.Tape[at]
 	t := &l.text
-	if n.Kind == tape.NodeConcat { // its first part is its beginning
+	if n.Kind == tape.NodeConcat { // it begins with its first part
 		n = &s.Tape[at+1]
 	}
 	if t.node != at || t.start != int(n.Start) && t.pos == t.start {
@@ -126,7 +126,7 @@ func (l *live) grow(at int) {
 	l.tellText(t.value(l.m.src), t.pos, l.minText)
 }
 
-// tellText reports what a text grew by since the last report, if at least so many bytes.
+// tellText reports the growth of a text since the last report, if it is at least atLeast bytes.
 func (l *live) tellText(v generable.Value, offset, atLeast int) {
 	if l.on == nil {
 		return
@@ -140,8 +140,8 @@ func (l *live) tellText(v generable.Value, offset, atLeast int) {
 	t.told = len(all)
 }
 
-// finishText ends a text that was shown while it grew, whose value turned out to be v, and
-// leaves in last what it is shown as. It reports whether that is the value.
+// finishText ends a text that was shown while it grew and whose value is v, and stores in last how it is shown. It
+// reports whether that is the value.
 func (l *live) finishText(at int, v generable.Value) bool {
 	t := &l.text
 	t.last = t.value(l.m.src)
@@ -149,18 +149,18 @@ func (l *live) finishText(at int, v generable.Value) bool {
 	all, ok := v.AsStr()
 	if ok = ok && strings.HasPrefix(all, shown); ok {
 		t.last = v
-	} // else something else was made of it, and the end says so
+	} // else it was read as something else, which the end of the text reports
 	t.done = true
 	l.tellText(t.last, int(l.m.scan.Tape[at].End), 0)
 	t.node = -1
-	if t.own { // the next text may have what is left of the buffer
+	if t.own { // the next text may use the rest of the buffer
 		l.spare = t.buf[len(t.buf):]
 	}
 	return ok
 }
 
-// grown is the text that was shown while it grew, when all of it was and nothing must be
-// recorded: it need not be made again.
+// grown returns the text that was shown while it grew, if all of it was shown and nothing must be recorded: it need
+// not be built again.
 func (l *live) grown(n *tape.Node, at int) (generable.Value, bool) {
 	t := &l.text
 	if t.node != at || t.odd || t.start != int(n.Start) || t.pos != int(n.End) || n.Flags&(tape.FlagFenced|tape.FlagDouble) != 0 {
@@ -170,8 +170,8 @@ func (l *live) grown(n *tape.Node, at int) (generable.Value, bool) {
 	return t.value(l.m.src), true
 }
 
-// advanceText shows more of a text that is wanted as it is. What may still turn out as a
-// JSON string or as reasoning is not shown, nor are blanks at its end.
+// advanceText shows more of a text that is wanted verbatim. It does not show what may still turn out to be a JSON
+// string or reasoning, nor trailing blanks.
 func (l *live) advanceText() {
 	m, t := l.m, &l.text
 	start, end := l.textSpan()
@@ -196,19 +196,19 @@ func (l *live) advanceText() {
 	}
 }
 
-// plainText is how much of a text that is wanted as it is was looked at.
+// plainText tracks how much of a text that is wanted verbatim has been examined.
 type plainText struct {
-	start  int // behind the blanks and the reasoning at its beginning
-	thinks int // reasoning regions looked at
-	looked int // offset up to which bytes were looked at
-	end    int // after the last of them that is not a blank
+	start  int // after the blanks and the reasoning at its beginning
+	thinks int // number of reasoning regions examined
+	looked int // offset up to which bytes were examined
+	end    int // after the last non-blank byte
 }
 
-// textSpan is the text without the blanks around it and the reasoning before it. It looks at
+// textSpan returns the range of the text without surrounding blanks and without the reasoning before it. It looks at
 // each byte once.
 func (l *live) textSpan() (start, end int) {
 	m, p := l.m, &l.plain
-	if len(m.scan.Thinks) < p.thinks { // all before the end of reasoning counts as such
+	if len(m.scan.Thinks) < p.thinks { // everything before the end of reasoning counts as reasoning
 		p.start, p.thinks = 0, 0
 	}
 	if p.start == 0 && strings.HasPrefix(m.src, "\ufeff") {
@@ -234,8 +234,7 @@ func (l *live) textSpan() (start, end int) {
 	return p.start, p.end
 }
 
-// extend adds the next piece of the input to the text, of which the first escape is at a place,
-// or at -1 when there is none.
+// extend adds the next piece of the input to the text. Its first escape is at index escape, or -1 if it has none.
 func (l *live) extend(seg string, escape int) {
 	t := &l.text
 	n := len(seg)
@@ -250,7 +249,7 @@ func (l *live) extend(seg string, escape int) {
 	switch {
 	case !t.own:
 		return
-	case escape >= 0: // what an escape means may depend on what comes before it
+	case escape >= 0: // the meaning of an escape may depend on what precedes it
 		from, left, bad := len(t.buf), 0, 0
 		t.buf, left, bad = jsonstr.AppendUnescaped(t.buf, seg, escape, jsonstr.Open)
 		t.pos, t.odd = t.pos-left, t.odd || bad > 0
@@ -269,8 +268,8 @@ func (l *live) extend(seg string, escape int) {
 	}
 }
 
-// textBuffer is where a text may be put together of which n bytes are there, to be appended to. What
-// it grows beyond is left to who was shown it.
+// textBuffer returns a buffer to which a text of at least n bytes can be appended. A buffer that the text outgrows is
+// left to the snapshots that refer to it.
 func (l *live) textBuffer(n int) []byte {
 	buf := l.spare
 	if cap(buf) < 2*n {

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Brackets in a text without quotes belong to it as long as they are balanced on its line.
+// Brackets in an unquoted text belong to it as long as they are balanced on its line.
 func TestBracketsInBareText(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{sig: f(a, b: int) -> str, next: 2}`, `{"sig":"f(a, b: int) -> str","next":2}`},
@@ -19,7 +19,7 @@ func TestBracketsInBareText(t *testing.T) {
 		{`{a: f(g(a, 2), "}"), b: 1}`, `{"a":"f(g(a, 2), \"}\")","b":1}`},
 		{`{a: so sad :(, b: 1}`, `{"a":"so sad :(","b":1}`},
 		{`{a: open [1, b: 2}`, `{"a":"open [1","b":2}`},
-		// Calls of constructors are still their arguments.
+		// Calls of constructors are still read as their arguments.
 		{`{"_id": ObjectId("123"), "n": NumberLong(5)}`, `{"_id":"123","n":5}`},
 		{`{"p": Point(x=1, y=2)}`, `{"p":{"x":1,"y":2}}`},
 		{`{"d": Decimal('1.5')}`, `{"d":"1.5"}`},
@@ -31,7 +31,7 @@ func TestBracketsInBareText(t *testing.T) {
 	}
 }
 
-// Values with only separators, line ends or blanks between them are a list.
+// Values separated only by separators, line ends or blanks form a list.
 func TestNeighbouringValues(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{"a":1} {"a":2}`, `[{"a":1},{"a":2}]`},
@@ -42,7 +42,7 @@ func TestNeighbouringValues(t *testing.T) {
 		{`{} {}`, `[{},{}]`},
 		{"[1,2]\n[]", `[[1,2],[]]`},
 		{`{"a":1}, {"a":2},`, `[{"a":1},{"a":2}]`},
-		// With words between them the later of equals counts.
+		// With words between them, the last of equal candidates counts.
 		{`{"a":"one"} or rather {"a":"two"}`, `{"a":"two"}`},
 		{`2.0.1`, `"2.0.1"`},
 		{`4,`, `4`},
@@ -55,7 +55,7 @@ func TestNeighbouringValues(t *testing.T) {
 	}
 }
 
-// What a value visibly held besides what could be read is no prose: at safe the answer is refused.
+// Unreadable parts that visibly belong to a value are not prose: at Safe the answer is refused.
 func TestDroppedText(t *testing.T) {
 	for _, c := range []struct{ text, dropped string }{
 		{`[1, 2] 3, 4]`, "3, 4"},
@@ -80,7 +80,7 @@ func TestDroppedText(t *testing.T) {
 	}
 }
 
-// A key and its value in quotes need no colon between them.
+// A quoted value needs no colon after its key.
 func TestMembersWithoutColon(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{a 'b'}`, `{"a":"b"}`},
@@ -96,7 +96,7 @@ func TestMembersWithoutColon(t *testing.T) {
 	}
 }
 
-// Strict reads the strings of JSON, and nothing that touches a value is prose.
+// Strict reads JSON strings only, and anything that touches a value is not prose.
 func TestStrictRefuses(t *testing.T) {
 	for _, text := range []string{
 		`["\a"]`, `["\u00A"]`, `["\x00"]`, `["\u"]`, `["\'"]`, `["\0"]`, `["\ud800\u00"]`, `["\u{41}"]`, `["\ "]`, `{"a":"\q"}`,
@@ -113,7 +113,7 @@ func TestStrictRefuses(t *testing.T) {
 	}
 }
 
-// What is taken back while a text is read leaves nothing behind that is read again.
+// When the scanner takes something back while reading, nothing remains that is read again.
 func TestTakenBack(t *testing.T) {
 	for _, text := range []string{
 		"{s:```{},\"\"]",

@@ -8,21 +8,21 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// Machine decodes a text that arrives in pieces. The result does not depend on how the text
-// was cut. A Machine is not safe for concurrent use.
+// Machine decodes a text that arrives in pieces. The result does not depend on how the text was cut. A Machine is not
+// safe for concurrent use.
 type Machine struct {
 	typ    *generable.Type
 	o      generable.Options
 	scan   *tape.Scanner
 	buf    []byte // append-only: strings of results point into it
-	src    string // all of the text so far
-	read   int    // how much of it the scanner was given
+	src    string // the text so far
+	read   int    // how much of it was passed to the scanner
 	closed bool
 	result Result
-	live   *live           // what is known meanwhile; made when first asked for
-	spare  *coerce.Coercer // to be used once, or nil
-	names  names           // what [Machine.Text] knows of the type
-	held   *scratch        // where scan and spare are, to be given back
+	live   *live           // what is known meanwhile; made on first use
+	spare  *coerce.Coercer // used once; may be nil
+	names  names           // what [Machine.Text] knows about the type
+	held   *scratch        // owner of scan and spare, to be returned to the pool
 }
 
 // NewMachine returns a machine that reads a value of type t; nil accepts any value.
@@ -33,8 +33,7 @@ func NewMachine(t *generable.Type, o generable.Options) *Machine {
 	return &Machine{typ: t, o: o}
 }
 
-// open takes the memory that reading needs, when there is something to read. It is given back
-// when the text has ended.
+// open acquires the memory for reading, once there is something to read. It is released when the text has ended.
 func (m *Machine) open() *tape.Scanner {
 	if m.scan == nil {
 		m.held = scratches.Get().(*scratch)
@@ -45,7 +44,7 @@ func (m *Machine) open() *tape.Scanner {
 	return m.scan
 }
 
-// release returns the memory. Nothing of the result is in it.
+// release returns the memory to the pool. The result does not refer to it.
 func (m *Machine) release() {
 	if m.held == nil {
 		return
@@ -55,8 +54,7 @@ func (m *Machine) release() {
 	m.held, m.scan, m.spare = nil, nil, nil
 }
 
-// Feed adds a piece of the text. Pieces may end anywhere, also inside of a rune. Feed does
-// nothing after Close.
+// Feed adds a piece of the text. Pieces may end anywhere, even inside a rune. Feed does nothing after Close.
 func (m *Machine) Feed(chunk string) {
 	if m.closed || chunk == "" {
 		return
@@ -66,8 +64,8 @@ func (m *Machine) Feed(chunk string) {
 	}
 }
 
-// readAtOnce is how much of a text is gathered before it is read, while nobody waits for what
-// becomes known: to begin and to stop takes longer than to read a token.
+// readAtOnce is how much text is gathered before it is read, as long as nobody waits for the result: starting and
+// stopping takes longer than reading a token.
 const readAtOnce = 1 << 10
 
 // append adds a piece to the text, to be read later.
@@ -79,7 +77,7 @@ func (m *Machine) append(chunk string) {
 	m.src = unsafe.String(unsafe.SliceData(m.buf), len(m.buf))
 }
 
-// catchUp reads what was not read yet.
+// catchUp reads the text that has not been read yet.
 func (m *Machine) catchUp() {
 	if m.read < len(m.src) && len(m.src) <= tape.MaxText {
 		m.read = len(m.src)
@@ -87,8 +85,8 @@ func (m *Machine) catchUp() {
 	}
 }
 
-// grow makes space for n bytes more of the text: twice the size each time, as append would take a
-// quarter more, and copy the text more often.
+// grow makes space for n more bytes of the text. It doubles the size, where append would add a quarter and copy the
+// text more often.
 func (m *Machine) grow(n int) {
 	if m.open(); m.buf == nil {
 		m.buf = []byte(m.src)
@@ -123,8 +121,8 @@ func (m *Machine) close() {
 	m.result = m.choose()
 }
 
-// part makes the result of a text that was cut: what is known of its value. Where nothing is open the text is
-// read to its end.
+// part makes the result of a text that was cut off: what is known of its value. If nothing is open, the text is read
+// to its end.
 func (m *Machine) part() {
 	l := m.follow()
 	v, open := l.snapshot(), !l.plainly && (len(l.frames) > 0 || len(m.scan.Stack) > 0)
@@ -150,7 +148,7 @@ func (m *Machine) part() {
 	}
 }
 
-// follow returns what follows the text, which has taken in all that is there.
+// follow returns the live value after it has processed all the text so far.
 func (m *Machine) follow() *live {
 	if m.live == nil {
 		m.live = newLive(m, nil)
@@ -159,10 +157,9 @@ func (m *Machine) follow() *live {
 	return m.live
 }
 
-// Snapshot returns what is known of the value so far: dicts and lists that grow, strings that
-// get longer, scalars once they are complete, instances of schemas once all their fields
-// are. A field that has not arrived is absent, never null. It is null as long as nothing is
-// known.
+// Snapshot returns what is known of the value so far: growing dicts, lists and strings, scalars once they are
+// complete, instances of schemas once all their fields are. A field that has not arrived is absent, never null. The
+// result is null as long as nothing is known.
 func (m *Machine) Snapshot() generable.Value {
 	if m.closed {
 		return m.result.Value
@@ -181,7 +178,7 @@ func (m *Machine) coercer(s *tape.Scanner) *coerce.Coercer {
 	return c
 }
 
-// answers lists the candidates outside of reasoning, or all when there are no others.
+// answers lists the candidates outside of reasoning, or all candidates if there are no others.
 func answers(s *tape.Scanner) []tape.Candidate {
 	n := 0
 	for i := range s.Cands {

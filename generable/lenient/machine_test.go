@@ -7,9 +7,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// grows reports whether a later snapshot keeps all that an earlier one showed: texts and
-// lists only get longer, members stay, scalars do not change. A dict may become the instance
-// of a schema that it was the beginning of.
+// grows reports whether a later snapshot preserves everything that an earlier one showed: texts and lists only get
+// longer, members stay, scalars do not change. A dict may become the instance of a schema that it was the beginning
+// of.
 func grows(a, b generable.Value) bool {
 	switch a.Kind() {
 	case generable.Null:
@@ -54,8 +54,8 @@ func grows(a, b generable.Value) bool {
 	return generable.Equal(a, b)
 }
 
-// TestSnapshotsGrow feeds documents byte by byte and wants each snapshot to keep what the one
-// before it showed, up to the final value.
+// TestSnapshotsGrow feeds documents byte by byte and requires each snapshot to preserve what the previous one showed,
+// up to the final value.
 func TestSnapshotsGrow(t *testing.T) {
 	s := newSeedTypes(t)
 	catalogueText, catalogueType := catalogue(t, 2)
@@ -94,7 +94,7 @@ func TestSnapshotsGrow(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsTyped wants typed values as soon as they are complete, and nothing before.
+// TestSnapshotIsTyped requires typed values as soon as they are complete, and nothing before that.
 func TestSnapshotIsTyped(t *testing.T) {
 	s := newSeedTypes(t)
 	for _, row := range []struct {
@@ -128,7 +128,7 @@ func TestSnapshotIsTyped(t *testing.T) {
 	}
 }
 
-// TestRandomChunks cuts typed documents at random and wants the same result each time.
+// TestRandomChunks cuts typed documents at random and requires the same result each time.
 func TestRandomChunks(t *testing.T) {
 	text, typ := catalogue(t, 12)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -148,7 +148,7 @@ func TestRandomChunks(t *testing.T) {
 	}
 }
 
-// TestResultsOutliveFeeding wants that feeding on does not disturb values handed out before.
+// TestResultsOutliveFeeding requires that further feeding does not affect values that were returned before.
 func TestResultsOutliveFeeding(t *testing.T) {
 	m := NewMachine(nil, generable.Options{})
 	m.Feed(`{"a": "first", "b": "`)

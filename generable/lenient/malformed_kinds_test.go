@@ -9,13 +9,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// malformation breaks a document, which stands for the same value. It reports whether it could.
+// malformation breaks a document without changing the value that it represents. It reports whether it could be
+// applied.
 type malformation struct {
 	name  string
 	apply func(d *document) bool
 }
 
-// whole reports whether a token is as it was made, so that one malformation does not undo another.
+// whole reports whether a token is still in its original form, so that one malformation does not undo another.
 func (t *docToken) whole() bool {
 	switch t.kind {
 	case 's':
@@ -30,12 +31,12 @@ func (t *docToken) plain() bool {
 	return t.kind == 's' && t.whole() && t.value != "" && strings.Trim(t.value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ _-ë") == ""
 }
 
-// ends reports whether a token ends a value, so that a comma may follow.
+// ends reports whether a token ends a value, so that a comma may follow it.
 func (t *docToken) ends() bool {
 	return !t.key && strings.IndexByte("snl}]", t.kind) >= 0
 }
 
-// rewrite changes the text of one token that fits.
+// rewrite changes the text of one matching token.
 func rewrite(fits func(t *docToken) bool, to func(d *document, t *docToken) string) func(d *document) bool {
 	return func(d *document) bool {
 		i := d.pick(func(_ int, t *docToken) bool { return t.whole() && fits(t) })
@@ -47,7 +48,7 @@ func rewrite(fits func(t *docToken) bool, to func(d *document, t *docToken) stri
 	}
 }
 
-// everywhere changes the texts of all tokens that fit.
+// everywhere changes the texts of all matching tokens.
 func everywhere(fits func(t *docToken) bool, to func(t *docToken) string) func(d *document) bool {
 	return func(d *document) bool {
 		done := false
@@ -61,7 +62,7 @@ func everywhere(fits func(t *docToken) bool, to func(t *docToken) string) func(d
 	}
 }
 
-// before puts a text before a token that fits.
+// before inserts a text before a matching token.
 func before(fits func(i int, t *docToken) bool, text ...string) func(d *document) bool {
 	return func(d *document) bool {
 		i := d.pick(fits)
@@ -89,12 +90,12 @@ func content(t *docToken) string { q := text.Quote(t.value); return q[1 : len(q)
 
 func inside(i int, _ *docToken) bool { return i > 0 }
 
-// constantly gives the same text to a token.
+// constantly returns the same text for every token.
 func constantly(text string) func(d *document, t *docToken) string {
 	return func(*document, *docToken) string { return text }
 }
 
-// around writes a string between other quotes.
+// quotedBy writes a string in other quotes.
 func quotedBy(open, end string) func(t *docToken) string {
 	return func(t *docToken) string { return open + t.value + end }
 }
@@ -103,7 +104,8 @@ func once(to func(t *docToken) string) func(d *document, t *docToken) string {
 	return func(_ *document, t *docToken) string { return to(t) }
 }
 
-// unquoted takes the last quote of a text; of an item not before a number or a literal, which can be words of it.
+// unquoted removes the closing quote of a text, but not of an item before a number or a literal, which could be words
+// of it.
 func unquoted(fits func(t *docToken) bool) func(d *document) bool {
 	return func(d *document) bool {
 		i := d.pick(func(i int, t *docToken) bool {
@@ -117,7 +119,7 @@ func unquoted(fits func(t *docToken) bool) func(d *document) bool {
 	}
 }
 
-// malformations are single faults that leave no doubt about the value.
+// malformations are single faults that leave the value unambiguous.
 var malformations = []malformation{
 	{"comma missing", func(d *document) bool {
 		i := d.pick(func(_ int, t *docToken) bool { return t.kind == ',' && t.whole() })
@@ -295,7 +297,7 @@ var malformations = []malformation{
 		}
 		marks := []string{", ...", ", …", "..."}
 		if strings.IndexByte("\"}]", d.tokens[i-1].text[len(d.tokens[i-1].text)-1]) < 0 {
-			marks = marks[:2] // dots that touch a text without quotes belong to it
+			marks = marks[:2] // dots that touch an unquoted text belong to it
 		}
 		d.insert(i, docToken{kind: '.', text: marks[d.IntN(len(marks))]})
 		return true
@@ -330,7 +332,7 @@ var malformations = []malformation{
 	}},
 }
 
-// cut removes the last closers, n at most, if the document still ends in a value then.
+// cut removes the last closers, at most n, if the document then still ends in a value.
 func (d *document) cut(n int) bool {
 	last := len(d.tokens)
 	for ; n > 0; n-- {
@@ -349,7 +351,7 @@ func (d *document) cut(n int) bool {
 // enclose puts a text around the document.
 func (d *document) enclose(front, back string) bool {
 	if d.tokens[0].kind == 's' && !strings.Contains(front, "```") {
-		return false // nothing says where members without a brace begin in prose
+		return false // nothing marks where members without a brace begin in prose
 	}
 	if d.front != "" || d.back != "" || strings.ContainsAny(d.tokens[len(d.tokens)-1].text, "\"snl") && back != "" {
 		return false
@@ -358,20 +360,20 @@ func (d *document) enclose(front, back string) bool {
 	return true
 }
 
-// reword gives another content to a text, which is written as it is, between quotes.
+// reword gives a text other content, written verbatim between quotes.
 func (d *document) reword(value string) bool { return d.rewriteText(value, `"`+value+`"`) }
 
-// rewriteText gives another content to a text.
+// rewriteText gives a text other content.
 func (d *document) rewriteText(value, text string) bool {
 	return d.replace(valueText, generable.StrOf(value), text, value)
 }
 
-// renumber gives another value to a number.
+// renumber gives a number another value.
 func (d *document) renumber(n int64, text string) bool {
 	return d.replace(tokenOf("n"), generable.IntOf(n), text, "")
 }
 
-// replace puts another scalar in the place of one that fits, also in the value.
+// replace replaces a matching scalar by another one, in the text and in the value.
 func (d *document) replace(fits func(t *docToken) bool, v generable.Value, text, value string) bool {
 	at := d.pick(func(_ int, t *docToken) bool { return t.whole() && fits(t) })
 	if at < 0 {
@@ -388,7 +390,7 @@ func (d *document) replace(fits func(t *docToken) bool, v generable.Value, text,
 	return true
 }
 
-// replaced is a value with another one in the place of its n-th scalar.
+// replaced returns a value whose n-th scalar is replaced.
 func replaced(v generable.Value, n *int, by generable.Value) generable.Value {
 	if l, ok := v.AsList(); ok {
 		items := make([]generable.Value, l.Len())

@@ -15,10 +15,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// documentsFile is where `make reading-peers` has the documents written that it gives to all decoders.
+// documentsFile is the file to which `make reading-peers` has the documents written that it passes to all decoders.
 var documentsFile = flag.String("documents", "", "write the documents of one malformation to this file, as JSON lines")
 
-// TestDocumentsForPeers writes the documents of one malformation, each with what it stands for.
+// TestDocumentsForPeers writes the documents with one malformation, each with the value that it represents.
 func TestDocumentsForPeers(t *testing.T) {
 	if *documentsFile == "" {
 		t.Skip("only with -documents")
@@ -28,7 +28,7 @@ func TestDocumentsForPeers(t *testing.T) {
 	}
 }
 
-// documentsForPeers is the file of those documents.
+// documentsForPeers returns the content of that file.
 func documentsForPeers(t *testing.T) []byte {
 	var b []byte
 	for family, documents := range documentsByFamily() {
@@ -43,7 +43,7 @@ func documentsForPeers(t *testing.T) []byte {
 	return b
 }
 
-// documentsByFamily yields for each kind of malformation its documents.
+// documentsByFamily yields the documents of each kind of malformation.
 func documentsByFamily() func(yield func(string, []*document) bool) {
 	return func(yield func(string, []*document) bool) {
 		for i, k := range slices.Concat(malformations, structured) {
@@ -60,7 +60,7 @@ func documentsByFamily() func(yield func(string, []*document) bool) {
 	}
 }
 
-// readingPage has the table of all decoders on these documents.
+// readingPage contains the table of all decoders on these documents.
 const readingPage = "../../docs/decoding.md"
 
 // Promise 28.19 (reading): on the same generated documents the decoder is ahead of its peers on each family, and

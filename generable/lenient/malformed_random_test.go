@@ -12,8 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// malformed makes a document with malformations, and names them; nil when one of them has no place
-// in it.
+// malformed makes a document with malformations, and names them. It returns nil when one of them cannot be applied.
 func malformed(seed uint64, kinds ...malformation) (*document, string) {
 	d := newDocument(rand.New(rand.NewPCG(seed, 7)))
 	var names []string
@@ -24,20 +23,20 @@ func malformed(seed uint64, kinds ...malformation) (*document, string) {
 		names = append(names, k.name)
 	}
 	if json.Valid([]byte(d.text())) && d.front+d.back == "" {
-		return nil, "" // two faults that make another document
+		return nil, "" // the two faults make another document
 	}
 	return d, strings.Join(names, " + ")
 }
 
-// tally counts how documents are read, and keeps what was misread by the name of its malformations.
+// tally counts how documents are read, and collects misread ones by the names of their malformations.
 type tally struct {
 	total, wrong int
 	misread      map[string][]string
 	silent       []string // misread with ok and without a cost
 }
 
-// read holds that a document is read the same in pieces, and counts whether it is read as what it
-// stands for.
+// read checks that a document is read the same in pieces, and counts whether it is read as the value that it
+// represents.
 func (c *tally) read(t *testing.T, d *document, name string) {
 	t.Helper()
 	c.total++
@@ -70,8 +69,8 @@ func (c *tally) read(t *testing.T, d *document, name string) {
 	}
 }
 
-// most fails when more than so many of a thousand are misread, or one with ok and without a cost. It
-// shows the shortest of each name.
+// most fails when more than perMille of a thousand documents are misread, or one is misread with OK and without a
+// cost. It shows the shortest example of each name.
 func (c *tally) most(t *testing.T, perMille int) {
 	t.Helper()
 	t.Logf("%d of %d misread, %d of them without a cost", c.wrong, c.total, len(c.silent))
@@ -117,7 +116,7 @@ func TestPromise_28_18_Malformations(t *testing.T) {
 	two.most(t, 10)
 }
 
-// typeOfValue is a type that the value has, and that tells as much of it as a schema would.
+// typeOfValue returns a type that the value has, as specific as a schema would be.
 func typeOfValue(v generable.Value, depth int) *generable.Type {
 	switch v.Kind() {
 	case generable.Bool:

@@ -6,8 +6,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// structured are single faults around structure: strings that hold it, text without quotes that holds it, fences as
-// values, and signs that are missing, doubled or wrong between values.
+// structured are single faults around structure: strings and unquoted texts that contain it, fences as values, and
+// missing, doubled or wrong signs between values.
 var structured = []malformation{
 	{"object in an open text", func(d *document) bool { return d.reword(`Use {"b": "c"} here`) }},
 	{"list in an open text", func(d *document) bool { return d.reword(`one of ["a", "b"] ok`) }},
@@ -87,7 +87,7 @@ var structured = []malformation{
 	{"quotes in a run behind a text", rewrite(plainValue, once(quotedBy(`"`, `"""`)))},
 	{"item lacks its first quote", rewrite(func(t *docToken) bool { return !t.obj && plainValue(t) }, once(quotedBy("", `"`)))},
 	{"item lacks its last quote", func(d *document) bool {
-		i := d.pick(func(i int, t *docToken) bool { // not before a number, which can be words of it
+		i := d.pick(func(i int, t *docToken) bool { // not before a number, which could be words of it
 			return !t.obj && plainValue(t) && t.whole() && i+2 < len(d.tokens) && d.tokens[i+2].kind == 's'
 		})
 		if i < 0 {
@@ -103,7 +103,7 @@ var structured = []malformation{
 		if d.front+d.back != "" || d.tokens[0].kind != '[' || d.tokens[1].kind != '{' || !d.tokens[0].whole() || !d.tokens[last].whole() || d.tokens[last].kind != ']' {
 			return false
 		}
-		for i := range d.tokens { // nothing but objects, one after the other
+		for i := range d.tokens { // nothing but objects in sequence
 			if t := &d.tokens[i]; t.depth == 1 && t.kind != '{' && t.kind != '}' && t.kind != ',' {
 				return false
 			}
@@ -149,7 +149,7 @@ var structured = []malformation{
 	}},
 }
 
-// bareMember writes a text without quotes as the value of a member.
+// bareMember writes an unquoted text as the value of a member.
 func bareMember(value string) func(d *document) bool {
 	return func(d *document) bool {
 		return d.replace(func(t *docToken) bool { return valueText(t) && t.obj }, generable.StrOf(value), value, value)
@@ -164,7 +164,7 @@ func fenceMember(tag string) func(d *document) bool {
 	}
 }
 
-// between writes a text between two values, behind their comma or in its place.
+// between inserts a text between two values, after their comma or in its place.
 func (d *document) between(text string, comma bool) bool {
 	i := d.pick(func(i int, t *docToken) bool {
 		return t.kind == ',' && t.whole() && !strings.Contains(d.tokens[i+1].pre, "/")
@@ -185,7 +185,7 @@ func (d *document) listOfSeveral() bool {
 	return ok && l.Len() > 1
 }
 
-// rekeyed is a value with another key in the place of its n-th.
+// rekeyed returns a value whose n-th key is replaced.
 func rekeyed(v generable.Value, n *int, by string) generable.Value {
 	if l, ok := v.AsList(); ok {
 		items := make([]generable.Value, l.Len())

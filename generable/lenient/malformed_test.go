@@ -8,17 +8,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// A document of tokens, to be broken in the ways models break JSON. What it stands for is known,
-// so that a reading of what is left of it is right or wrong.
+// The tests break a document of tokens in the ways in which models break JSON. The value that it represents is known,
+// so that a reading of the broken document is right or wrong.
 
-// docToken is one token of a document as it will be written.
+// docToken is one token of a document as it is written.
 type docToken struct {
 	kind  byte   // one of { } [ ] : , or s for a string, n for a number, l for a literal
 	pre   string // blanks before it
-	text  string // as it is written
+	text  string // as written
 	value string // of a string
 	key   bool
-	obj   bool // it stands in an object
+	obj   bool // it is in an object
 	depth int  // brackets around it
 }
 
@@ -27,7 +27,7 @@ type document struct {
 	*rand.Rand
 	value  generable.Value
 	tokens []docToken
-	front  string // what stands before and behind
+	front  string // text before and after
 	back   string
 	pretty bool
 	spaced bool
@@ -35,7 +35,7 @@ type document struct {
 
 var docKeys = []string{"id", "name", "title", "city", "tags", "items", "note", "score", "ok", "user", "next", "meta", "first_name", "isActive", "x", "y"}
 
-// docTexts are contents of strings; the first plainTexts of them are words without signs.
+// docTexts are contents of strings; the first plainTexts of them are words without special characters.
 var docTexts = []string{
 	"Oslo", "first draft", "hello world", "done", "very high", "Ann", "blue car", "low-cost", "step_one", "Zoë",
 	"a, b and c", "see: the note", "Dr. Smith (chair)", "https://example.org/a?b=1", "2024-05-01", "50%", "It's fine", "", "User not found.",
@@ -172,7 +172,7 @@ func (d *document) write(v generable.Value, depth int, inObj bool) {
 	}
 }
 
-// text is the document as it is written.
+// text returns the document as written.
 func (d *document) text() string {
 	var b strings.Builder
 	b.WriteString(d.front)
@@ -184,7 +184,7 @@ func (d *document) text() string {
 	return b.String()
 }
 
-// pick finds a token that fits, beginning at a random one; -1 when there is none.
+// pick finds a matching token, starting at a random one; -1 without one.
 func (d *document) pick(fits func(i int, t *docToken) bool) int {
 	n := len(d.tokens)
 	from := d.IntN(n)

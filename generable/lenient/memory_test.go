@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// leastAllocs counts what f allocates at least: what is pooled is dropped now and then, by the collector, and by the race detector
-// on purpose.
+// leastAllocs returns the minimum number of allocations of f: pooled objects are dropped now and then by the
+// collector, and deliberately by the race detector.
 func leastAllocs(times int, f func()) float64 {
 	least := testing.AllocsPerRun(times, f)
 	for range 4 {
@@ -24,8 +24,7 @@ func leastAllocs(times int, f func()) float64 {
 	return least
 }
 
-// TestAllocations gates what decoding allocates: parts of values in blocks, the rest of room
-// that is kept.
+// TestAllocations limits what decoding allocates: parts of values come in blocks, the rest from memory that is kept.
 func TestAllocations(t *testing.T) {
 	for _, size := range []struct {
 		name                                string
@@ -71,11 +70,11 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestTokensAreReadTogether counts how often a stream with a listener has its text read: less
-// often than tokens come, and at each by which something becomes known.
+// TestTokensAreReadTogether counts how often a stream with a listener reads its text: less often than tokens arrive,
+// and at each token that makes something known.
 func TestTokensAreReadTogether(t *testing.T) {
 	text, typ := catalogue(t, 6)
-	want := map[int]int{} // events by the token that ends with the sign that tells them
+	want := map[int]int{} // events by the token that ends with the sign that reveals them
 	tokens, reads := 0, 0
 	s := NewStream(typ, StreamOptions{MinText: 1 << 20, On: func(e *StreamEvent) {
 		if e.Kind == StreamField || e.Kind == StreamItem {
@@ -93,7 +92,7 @@ func TestTokensAreReadTogether(t *testing.T) {
 	if reads > tokens/2 {
 		t.Errorf("%d tokens were read in %d turns", tokens, reads)
 	}
-	for at, n := range want { // each was told with the token by which it was certain
+	for at, n := range want { // each was reported with the token that made it certain
 		if end := strings.LastIndexAny(text[:at], ",]}"); n > 0 && at-end > 4 {
 			t.Errorf("an event was told at %d, long after the sign at %d", at, end)
 		}
@@ -103,8 +102,8 @@ func TestTokensAreReadTogether(t *testing.T) {
 	}
 }
 
-// TestMemoryIsGivenBack wants a stream that has ended to leave its memory to the next, and its
-// values and snapshots as they were.
+// TestMemoryIsGivenBack requires that a stream that has ended leaves its memory to the next one, and its values and
+// snapshots unchanged.
 func TestMemoryIsGivenBack(t *testing.T) {
 	text, typ := catalogue(t, 6)
 	stream := func(text string, typ *generable.Type) (Result, []generable.Value) {
@@ -140,7 +139,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestNothingIsKept wants what is kept for the next text to hold nothing of this one.
+// TestNothingIsKept requires that the memory kept for the next text holds nothing of this one.
 func TestNothingIsKept(t *testing.T) {
 	text, typ := catalogue(t, 6)
 	s := new(scratch)
@@ -165,12 +164,11 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-// memoryEnv makes the test binary run decodeAll in place of its tests.
+// memoryEnv makes the test binary run decodeAll instead of its tests.
 const memoryEnv = "AGENTSCRIPT_TEST_DECODE_MEMORY"
 
-// TestPeakMemory bounds the heap that is live while texts are decoded, and the stack of the
-// goroutine that does it, over the families of hostile texts. A process of its own collects at
-// every tenth that the heap grows by, with the world stopped.
+// TestPeakMemory bounds the live heap and the goroutine's stack while texts are decoded, over the families of hostile
+// texts. A separate process collects whenever the heap grows by a tenth, with the world stopped.
 func TestPeakMemory(t *testing.T) {
 	if os.Getenv(memoryEnv) != "" {
 		decodeAll(t)
@@ -189,7 +187,7 @@ func TestPeakMemory(t *testing.T) {
 func decodeAll(t *testing.T) {
 	const n = 256 << 10
 	debug.SetGCPercent(10)
-	debug.SetMaxStack(64 << 10) // who recurses dies
+	debug.SetMaxStack(64 << 10) // recursion would crash
 	s := newSeedTypes(t)
 	for _, f := range families {
 		text := f.make(n)
@@ -203,7 +201,7 @@ func decodeAll(t *testing.T) {
 			}
 		}
 	}
-	// Without a limit of nesting, a list in a list in a list is made when it is asked for.
+	// Without a nesting limit, lists nested in lists are created on demand.
 	deep := strings.Repeat("[", n)
 	for _, o := range []generable.Options{{MaxDepth: n}, {MaxDepth: n, Partial: true}} {
 		if per := peakHeap(deep, func() any { return Decode(nil, deep, o) }); per > 48 {
@@ -212,7 +210,7 @@ func decodeAll(t *testing.T) {
 	}
 }
 
-// TestListsInLists wants lists that are made when they are asked for to be lists like others.
+// TestListsInLists requires that lists that are created on demand behave like other lists.
 func TestListsInLists(t *testing.T) {
 	const n = 3 * coerce.ManyLists
 	for _, c := range []struct{ open, inner, close, json string }{
@@ -253,7 +251,7 @@ func sameList(v generable.Value, w generable.Value) bool {
 	return ok1 && ok2 && a.Len() == b.Len()
 }
 
-// peakHeap is how many bytes are live at the peak while f runs, for each of the text.
+// peakHeap returns the peak number of live bytes while f runs, per byte of the text.
 func peakHeap(text string, f func() any) float64 {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	alive := func() uint64 { metrics.Read(live); return live[0].Value.Uint64() }

@@ -7,8 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Valid JSON is read as it stands also where its last text holds a bracket that is open, and ticks, prose or other
-// values are behind it.
+// Valid JSON is read exactly even if its last text holds an open bracket and ticks, prose or other values follow.
 func TestOpenBracketsInValidJSON(t *testing.T) {
 	for _, value := range []string{`["^[a-z"]`, `["a","x ["]`, `["x]["]`, `[["("]]`, `{"a":"{"}`, `{"a":["b ["]}`, `[1,{"a":"{ \"b\": {"}]`} {
 		for _, frame := range []string{"%s", "```json\n%s\n```", "```\n%s\n```\nThat is \"it\", is it not?", "```%s```", "~~~\n%s\n~~~", "%s\n```", "So: %s\nThe \"end\"", "<think>[\"a [\"]</think>%s"} {
@@ -30,7 +29,7 @@ func TestSemicolonsBetweenValues(t *testing.T) {
 	nearby(t, generable.AnyT, `x = {"a":1};`, `{"a":1}`)
 }
 
-// An answer that goes on behind {" lacks both signs.
+// An answer that continues after {" lacks both characters.
 func TestAnswerBehindItsFirstQuote(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`name": "Bob", "age": 3}`, `{"name":"Bob","age":3}`},
@@ -43,8 +42,8 @@ func TestAnswerBehindItsFirstQuote(t *testing.T) {
 	}
 }
 
-// The sign of a comment begins a text without quotes where a single word follows it, and then what follows a value. The
-// members behind it are not lost.
+// A comment sign begins an unquoted text if a single word follows it, and then whatever may follow a value. The
+// members after it are not lost.
 func TestCommentsThatAreTexts(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{"a": #fff, "b": 1}`, `{"a":"#fff","b":1}`},
@@ -60,7 +59,7 @@ func TestCommentsThatAreTexts(t *testing.T) {
 	}
 }
 
-// Members on lines are an object, also with brackets in some of their values.
+// Members on separate lines are an object, even with brackets in some of their values.
 func TestMembersOnLinesWithBrackets(t *testing.T) {
 	nearby(t, generable.AnyT, "name: Bob\nage: 3\ntags: [\"a\", \"b\"]", `{"name":"Bob","age":3,"tags":["a","b"]}`)
 	nearby(t, generable.AnyT, "```json\na: 1\nb: [2]\n```", `{"a":1,"b":[2]}`)
@@ -68,7 +67,7 @@ func TestMembersOnLinesWithBrackets(t *testing.T) {
 	nearby(t, generable.AnyT, "The result: [1]\nSee also: the manual", `[1]`)
 }
 
-// An object that begins like the one before it is another item of a list without brackets: what it holds would be lost.
+// An object that begins like the one before it is another item of a list without brackets: its content would be lost.
 func TestItemsOfAListWithoutBrackets(t *testing.T) {
 	for _, text := range []string{`{"items": {"a": 1}, {"a": 2}}`, `{"items": {"a": 1}, {"a": 2}, "n": 3}`, `{"a": {"a": 1}, {"a": 2}}`} {
 		if r := Decode(generable.AnyT, text, generable.Options{}); r.OK {
@@ -78,7 +77,7 @@ func TestItemsOfAListWithoutBrackets(t *testing.T) {
 	nearby(t, generable.AnyT, `{"a": {"x": 1}, {"b": 2}}`, `{"a":{"x":1},"b":2}`)
 }
 
-// A program in a text without escapes belongs to it: what opens in it is closed in it.
+// A program in an unescaped text belongs to the text: what opens in it is closed in it.
 func TestProgramsInTexts(t *testing.T) {
 	for _, program := range []string{
 		"function g(a) {\n  const o = {\"x\": [1, 2], y: \"z\"};\n  return o[\"x\"].map(v => ({\"v\": v, \"w\": `${v}`}));\n}\n",
@@ -95,8 +94,8 @@ func TestProgramsInTexts(t *testing.T) {
 	}
 }
 
-// The numbers of a numbered list are no values, the groups of a number are one, and all letters that Python writes before
-// a string are read alike.
+// The numbers of a numbered list are not values, the groups of a number are one number, and all letters that Python
+// writes before a string are read alike.
 func TestNumbersAndPrefixes(t *testing.T) {
 	nearby(t, generable.ListOfType(generable.DictOfType(generable.IntT)), "1. {\"a\":1}\n2. {\"a\":2}", `[{"a":1},{"a":2}]`)
 	nearby(t, generable.AnyT, "1\n{\"a\":1}\n2.5", `[1,{"a":1},2.5]`)
@@ -105,7 +104,7 @@ func TestNumbersAndPrefixes(t *testing.T) {
 	nearby(t, generable.AnyT, `{"a": f"b {c}", "d": rb"e", "g": f, "h": false}`, `{"a":"b {c}","d":"e","g":"f","h":false}`)
 }
 
-// nearby checks what a text is read as, also when it comes in pieces.
+// nearby checks what a text is read as, both as a whole and in pieces.
 func nearby(t *testing.T, typ *generable.Type, text, want string) {
 	t.Helper()
 	r := Decode(typ, text, generable.Options{})

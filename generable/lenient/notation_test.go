@@ -12,12 +12,12 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// The corpus writes types in a notation of its own: the type wanted, then what its names mean.
+// The corpus writes types in its own notation: the wanted type, then the meaning of its names.
 //
 //	list[A] | None; A = {x: int, y (why): float ge 0 = 1.5}; E = <low, "very high" (vh): "the worst">; U = kind(A, B)
 //
-// A schema lists fields, each with aliases in parentheses, limits behind its type and a default;
-// an enum lists values, each with aliases and a description; a union gives its tag and variants.
+// A schema lists fields, each with aliases in parentheses, limits after its type and a default; an enum lists values,
+// each with aliases and a description; a union has its tag and variants.
 type notation struct {
 	toks []string
 	refs map[string]*generable.Type
@@ -45,7 +45,7 @@ func typeOf(t testing.TB, text string) *generable.Type {
 	return root.Deref()
 }
 
-// notationTokens cuts a text into words, quoted texts and signs.
+// notationTokens splits a text into words, quoted texts and signs.
 func notationTokens(s string) []string {
 	var out []string
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -228,7 +228,7 @@ func (n *notation) field() generable.Field {
 	return f
 }
 
-// literal is a default: null, a truth value, a number, a quoted text, a list or object without members.
+// literal returns a default: null, a truth value, a number, a quoted text, a list or object without members.
 func literal(tok string) generable.Value {
 	var x any
 	if err := json.Unmarshal([]byte(tok), &x); err != nil {
@@ -252,7 +252,7 @@ func literal(tok string) generable.Value {
 	return generable.Value{}
 }
 
-// sampleType is one of the types that several tests share.
+// sampleType returns one of the types that several tests share.
 func sampleType(t testing.TB, name string) *generable.Type {
 	t.Helper()
 	return typeOf(t, name+`; Finding = {severity: Severity, where: str | None, line: int | None ge 1, tags: list[str] min_len 1 max_len 3};

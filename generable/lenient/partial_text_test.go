@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestPartialText reads texts that were cut, in one go.
+// TestPartialText reads truncated texts in one step.
 func TestPartialText(t *testing.T) {
 	s := newSeedTypes(t)
 	for _, row := range []struct {

@@ -13,11 +13,12 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// The one rule of what is known of a text: a snapshot of a stream is the reading of its prefix as a text that was cut.
+// The rule for what is known of a text: a snapshot of a stream is the reading of its prefix as a text that was cut
+// off.
 
 // prefixDoc is a document that is read at each byte.
 type prefixDoc struct {
-	kind string // what it is, or what is broken in it
+	kind string // its kind, or what is broken in it
 	typ  *generable.Type
 	text string
 	o    generable.Options
@@ -26,7 +27,7 @@ type prefixDoc struct {
 // longestPrefixDoc bounds the documents: each is read as often as it has bytes.
 const longestPrefixDoc = 600
 
-// prefixDocs are all texts of the two corpora, and so many values of random types and malformed documents.
+// prefixDocs returns all texts of the two corpora, n values of random types and malformed documents.
 func prefixDocs(t *testing.T, n int) []prefixDoc {
 	var out []prefixDoc
 	add := func(kind string, typ *generable.Type, text string, o generable.Options) {
@@ -69,7 +70,7 @@ func prefixDocs(t *testing.T, n int) []prefixDoc {
 			add(name, typ, d.text(), generable.Options{})
 		}
 	}
-	if testing.Short() { // each fifth, of all kinds
+	if testing.Short() { // every fifth, of all kinds
 		for i := range len(out) / 5 {
 			out[i] = out[5*i+i%5]
 		}
@@ -78,13 +79,13 @@ func prefixDocs(t *testing.T, n int) []prefixDoc {
 	return out
 }
 
-// mostByTheEnd is of how many documents in a thousand, at some byte, what stands behind the value makes another of it
-// when the text ends there: {"a": 1} and then "b".
+// mostByTheEnd is the maximum per thousand of documents where, at some byte, the text after the value changes it if
+// the text ends there: {"a": 1} and then "b".
 const mostByTheEnd = 25
 
-// TestSnapshotsAreReadings holds at each byte of each document that the snapshot of the stream is what the text so far
-// is read as when it was cut there. Where no value is open, the text may have ended: then that reading is the one of a
-// whole text. A snapshot shows nothing of a text without brackets, as it may go on.
+// TestSnapshotsAreReadings checks at each byte of each document that the snapshot of the stream is what the text so
+// far is read as if it was cut off there. If no value is open, the text may have ended: then the reading is that of a
+// whole text. A snapshot shows nothing of a text without brackets, as it may continue.
 func TestSnapshotsAreReadings(t *testing.T) {
 	docs := prefixDocs(t, 700)
 	byTheEnd, bytes := map[string]bool{}, 0
@@ -113,7 +114,7 @@ func TestSnapshotsAreReadings(t *testing.T) {
 					byTheEnd[d.text] = true
 				}
 			}
-			if i%7 == 6 { // in pieces, a snapshot shows the same
+			if i%7 == 6 { // a snapshot shows the same if the text came in pieces
 				skipped.Feed(d.text[len(skipped.src) : i+1])
 				if other := skipped.Snapshot(); !generable.Equal(other, now) {
 					t.Errorf("%s: %s %q\nbyte by byte %s\nin pieces    %s", d.kind, d.typ, prefix, generable.JSON(now, nil), generable.JSON(other, nil))
@@ -127,7 +128,7 @@ func TestSnapshotsAreReadings(t *testing.T) {
 	}
 }
 
-// completeOf lists the paths that a stream calls complete, with what they hold.
+// completeOf lists the paths that a stream reports as complete, with their values.
 func completeOf(s *Stream, path string, v generable.Value, into map[string]generable.Value) {
 	if _, ok := into[path]; ok {
 		return
@@ -148,8 +149,8 @@ func completeOf(s *Stream, path string, v generable.Value, into map[string]gener
 	}
 }
 
-// TestCompleteIsFinal holds at each byte that what a stream calls complete is in the result as it was shown, unless the
-// stream said that all before is void. It says so of few, and never of a valid document.
+// TestCompleteIsFinal checks at each byte that what a stream reports as complete is in the result as it was shown,
+// unless the stream reported a reset. That is rare, and never happens for a valid document.
 func TestCompleteIsFinal(t *testing.T) {
 	docs := prefixDocs(t, 700)
 	rnd := rand.New(rand.NewPCG(5, 6))

@@ -12,13 +12,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// checkDecodeRoundTrip holds that the JSON of a value of any type decodes to that value, at
-// every level, without a repair.
+// checkDecodeRoundTrip checks that the JSON of a value of any type decodes to that value, at every level, without a
+// repair.
 func checkDecodeRoundTrip(g *gentest.Generator) error {
 	typ := g.Typ(4)
 	v := g.Value(typ, 5)
 	if typ.Kind == generable.StrType {
-		return nil // a text is taken as it is
+		return nil // a text is taken verbatim
 	}
 	text := generable.JSON(v, typ)
 	for _, level := range []generable.Level{generable.Safe, generable.Strict, generable.Loose} {
@@ -36,8 +36,8 @@ func checkDecodeRoundTrip(g *gentest.Generator) error {
 	return nil
 }
 
-// checkDecodeAnything holds that whatever is decoded has the type, that what constructors
-// accept the decoder accepts too, and that errors are complete.
+// checkDecodeAnything checks that every decoded value has the type, that the decoder accepts everything that
+// constructors accept, and that errors are complete.
 func checkDecodeAnything(g *gentest.Generator) error {
 	typ := g.Typ(4)
 	v := g.Mutate(generable.Plain(g.Value(typ, 4), typ))
@@ -62,7 +62,7 @@ func checkDecodeAnything(g *gentest.Generator) error {
 	return nil
 }
 
-// checkTypedSnapshots holds that typed snapshots only grow.
+// checkTypedSnapshots checks that typed snapshots only grow.
 func checkTypedSnapshots(g *gentest.Generator) error {
 	typ := g.Typ(3)
 	text := generable.JSON(g.Value(typ, 4), typ)
@@ -102,8 +102,7 @@ func TestDecodeAnything(t *testing.T) {
 	}
 }
 
-// TestRootStrings holds that a text which is one string of JSON is that string, whatever it
-// holds.
+// TestRootStrings checks that a text that is one JSON string is that string, whatever it contains.
 func TestRootStrings(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 7))
 	for range gentest.Rounds() {
@@ -159,7 +158,7 @@ func FuzzDecodeTyped(f *testing.F) {
 	})
 }
 
-// TestPartialGrows holds that what is known of a text that was cut only grows with the text.
+// TestPartialGrows checks that what is known of a truncated text only grows with the text.
 func TestPartialGrows(t *testing.T) {
 	for seed := range int64(gentest.Rounds() / 20) {
 		g := gentest.NewGenerator(seed)
@@ -181,8 +180,8 @@ func TestPartialGrows(t *testing.T) {
 	}
 }
 
-// TestAnnouncedObjects holds that an object behind a word and a colon is the value, whatever
-// brackets its strings hold.
+// TestAnnouncedObjects checks that an object after a word and a colon is the value, whatever brackets its strings
+// contain.
 func TestAnnouncedObjects(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 7))
 	for range gentest.Rounds() {

@@ -14,7 +14,7 @@ import (
 // maxHeap is how much may be allocated while a text of a few bytes is read.
 const maxHeap = 256 << 20
 
-// bounded returns what f does. What never ends ends the process before it takes all memory: it
+// bounded returns the result of f. If f does not terminate, bounded ends the process before it uses up all memory: f
 // cannot be stopped otherwise.
 func bounded(what string, f func() lenient.Result) lenient.Result {
 	var before, now runtime.MemStats
@@ -34,7 +34,7 @@ func bounded(what string, f func() lenient.Result) lenient.Result {
 	}
 }
 
-// manyLists is a schema of n lists, of which each has all of them as items.
+// manyLists returns a schema of n lists, each of which has all of them as items.
 func manyLists(n int) string {
 	var defs, all []string
 	for i := range n {
@@ -46,9 +46,9 @@ func manyLists(n int) string {
 	return `{"$ref":"#/$defs/L0","$defs":{` + strings.Join(defs, ",") + `}}`
 }
 
-// A value without brackets is made the only item of a list, and that of the next, as long as the type
-// does not lead back to a list that was put around it already. What does not fit a part of a value is
-// left out at level Loose, as elsewhere.
+// A value without brackets becomes the only item of a list, and that list of the next, as long as the type does not
+// lead back to a list that already wraps it. At level Loose, a part of a value that does not fit is left out, as
+// elsewhere.
 func TestListsOfThemselves(t *testing.T) {
 	const (
 		self     = `{"type":"array","items":{"$ref":"#"}}`
@@ -120,7 +120,7 @@ func TestListsOfThemselves(t *testing.T) {
 	}
 }
 
-// What is nested too deep is an error however the text came.
+// Exceeding the nesting limit is an error however the text arrives.
 func TestStreamsTooDeep(t *testing.T) {
 	for _, row := range []struct {
 		text  string

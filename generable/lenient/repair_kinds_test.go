@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// TestEachRepairIsNeeded wants for each kind of repair a row of the corpora that it is made in: what no text needs is
-// no repair, and goes.
+// TestEachRepairIsNeeded requires a row of the corpora for each kind of repair: a repair that no text needs must be
+// removed.
 func TestEachRepairIsNeeded(t *testing.T) {
 	needed := map[string]string{} // by kind, a row
 	note := func(rule string, r Result) {
@@ -34,7 +34,7 @@ func TestEachRepairIsNeeded(t *testing.T) {
 			note(row.Rule+"/"+row.Name, Decode(typeOf(t, row.Type), row.Input, generable.Options{Level: level, OnBadItem: items[row.Item], MaxCost: row.MaxCost, Partial: row.Partial}))
 		}
 	}
-	// What the form of the rows cannot say.
+	// Cases that the form of the rows cannot express.
 	due := gentest.Must(t)(generable.NewSchema("Due", "", []generable.Field{{Name: "due", Type: generable.OneOf(generable.StrT, generable.NoneT), Explicit: true}}))
 	code := gentest.Must(t)(generable.NewSchema("Code", "", []generable.Field{{Name: "code", Type: generable.StrT, Dedent: true}}))
 	for kind, c := range map[string]struct {

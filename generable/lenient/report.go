@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// appendSyntax appends the records of what the scanner changed in a candidate.
+// appendSyntax appends the records of the scanner's changes in a candidate.
 func (m *Machine) appendSyntax(out []generable.Repair, cand tape.Candidate, list []tape.SynRepair) []generable.Repair {
 	if len(list) == 0 {
 		return out
@@ -25,7 +25,7 @@ func (m *Machine) appendSyntax(out []generable.Repair, cand tape.Candidate, list
 	return out
 }
 
-// syntaxRepair is the record of one change of the scanner's, without its path.
+// syntaxRepair returns the record of one change by the scanner, without its path.
 func (m *Machine) syntaxRepair(r tape.SynRepair) generable.Repair {
 	if r.Kind == tape.RepComment {
 		r.Off, r.End = commentAt(m.src, r.Off)
@@ -37,8 +37,8 @@ func (m *Machine) syntaxRepair(r tape.SynRepair) generable.Repair {
 	}
 }
 
-// commentAt is the range of the comment that was seen at offset p: in the opening of a block
-// comment, at its second sign. It looks no further than what a record shows.
+// commentAt returns the range of the comment that was noticed at offset p: for a block comment, at its second
+// character. It looks no further than what a record shows.
 func commentAt(src string, p uint32) (uint32, uint32) {
 	end := "\n"
 	if int(p) >= len(src) {
@@ -58,8 +58,8 @@ func commentAt(src string, p uint32) (uint32, uint32) {
 	return p, p + uint32(len(text))
 }
 
-// repairAfter is what a repair of that kind reads the text before it as. It is empty where
-// that cannot be said in a few signs.
+// repairAfter returns what a repair of that kind reads the text before as. It is empty if a few characters cannot
+// express that.
 func repairAfter(kind tape.RepairKind, before string) string {
 	switch kind {
 	case tape.RepWrongCloser:
@@ -90,7 +90,7 @@ func repairAfter(kind tape.RepairKind, before string) string {
 	return tape.RepairInfo[kind].After
 }
 
-// syntaxErrors are the first repairs that a broken candidate would need, as errors.
+// syntaxErrors returns the first repairs that a broken candidate would need, as errors.
 func (m *Machine) syntaxErrors(cand tape.Candidate) generable.FieldErrors {
 	var errs generable.FieldErrors
 	list := m.scan.Repairs[cand.Repairs:cand.RepairsEnd]
@@ -115,8 +115,8 @@ func locate(src string, errs generable.FieldErrors) {
 	}
 }
 
-// Complaint is the text of a re-ask; see [generable.FieldErrors.Complaint]. It is empty when nothing is
-// wrong.
+// Complaint returns the text to send to the model when asking again; see [generable.FieldErrors.Complaint]. It is
+// empty when nothing is wrong.
 func (r Result) Complaint() string {
 	if r.OK {
 		return ""

@@ -9,29 +9,28 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// maxPathSteps bounds the paths of syntax repairs. What lies deeper has the path of the
-// container that holds it at this depth.
+// maxPathSteps bounds the paths of syntax repairs. Anything deeper has the path of its container at this depth.
 const maxPathSteps = 64
 
 // pathLevel is an open container on the way to a repair.
 type pathLevel struct {
-	end   int // tape index behind the container
+	end   int // tape index after the container
 	obj   bool
 	index int // of the last item
-	key   int // the last key's place on the tape
+	key   int // the last key's index on the tape
 }
 
-// pathWalk walks over the tape of a candidate from repair to repair, and keeps the path.
+// pathWalk walks over the tape of a candidate from repair to repair and tracks the path.
 type pathWalk struct {
 	c     coerce.Coercer
 	stack []pathLevel
-	text  []byte // where paths are put together
+	text  []byte // buffer for paths
 	last  string // the last one
 	arena coerce.Arena
 }
 
-// setPaths finds the paths of repairs in one walk over the candidate's tape: the innermost
-// container that had been opened, and its last member, when the repair was made.
+// setPaths finds the paths of repairs in one walk over the candidate's tape: the innermost container that was open
+// when the repair was made, and its last member.
 func (m *Machine) setPaths(cand tape.Candidate, list []tape.SynRepair, out []generable.Repair) {
 	tape := m.scan.Tape
 	w := pathWalk{c: coerce.Coercer{Docs: []string{m.src}, Base: []int{0}, Depths: []int{0}, Tape: tape, Quiet: true}}
@@ -48,7 +47,7 @@ func (m *Machine) setPaths(cand tape.Candidate, list []tape.SynRepair, out []gen
 	}
 }
 
-// byNode is the order of the nodes that repairs were made at; nil when they are in order.
+// byNode returns the order of the nodes that repairs were made at, or nil when they are in order.
 func byNode(list []tape.SynRepair) []int {
 	compare := func(a, b tape.SynRepair) int { return int(a.Node) - int(b.Node) }
 	if slices.IsSortedFunc(list, compare) {
@@ -62,7 +61,7 @@ func byNode(list []tape.SynRepair) []int {
 	return order
 }
 
-// visit takes the node at a place into account, and returns the last place that is done with it.
+// visit processes the node at index at, and returns the last index that is covered by it.
 func (w *pathWalk) visit(at int) int {
 	for len(w.stack) > 0 && at >= w.stack[len(w.stack)-1].end {
 		w.stack = w.stack[:len(w.stack)-1]
@@ -82,14 +81,14 @@ func (w *pathWalk) visit(at int) int {
 			w.stack = append(w.stack, pathLevel{end: at + int(n.Span), obj: n.Kind == tape.NodeObj, index: -1, key: -1})
 			return at
 		}
-		return at + int(n.Span) - 1 // deeper than a path says
+		return at + int(n.Span) - 1 // deeper than paths go
 	case tape.NodeConcat:
 		return at + int(n.Span) - 1
 	}
 	return at
 }
 
-// path is the path to where the walk is.
+// path returns the path to the current place of the walk.
 func (w *pathWalk) path() string {
 	b := w.text[:0]
 	for _, l := range w.stack {

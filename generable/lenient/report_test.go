@@ -7,13 +7,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestCostIsTheSumOfTheRepairs decodes texts with more repairs than have records of their own.
+// TestCostIsTheSumOfTheRepairs decodes texts with more repairs than are recorded separately.
 func TestCostIsTheSumOfTheRepairs(t *testing.T) {
 	texts := map[string]bool{ // whether records are left out
 		"[" + strings.Repeat("a,", 100) + "1]":      false,
 		"[" + strings.Repeat("a,", 5000) + "1]":     true,
 		"[" + strings.Repeat("'a',", 2000) + "1]":   false,
-		"[" + strings.Repeat("\"1\",", 3000) + "1]": true, // of the coercion alone
+		"[" + strings.Repeat("\"1\",", 3000) + "1]": true, // only by the coercion
 	}
 	for text, more := range texts {
 		typ := generable.AnyT

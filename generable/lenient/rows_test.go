@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// TestRowsGrow wants the rows that stand one behind the other as a list that grows, also where they are many and have
-// more than their schema: nothing shown is taken back where a list is wanted.
+// TestRowsGrow requires that consecutive rows form a growing list, even if there are many and they have more keys
+// than their schema: nothing shown is taken back where a list is wanted.
 func TestRowsGrow(t *testing.T) {
 	row := gentest.Must(t)(generable.NewSchema("Row", "", []generable.Field{{Name: "id", Type: generable.IntT}, {Name: "text", Type: generable.StrT}}))
 	text := strings.Repeat("{\"id\": 1, \"more\": [2], \"text\": \"a\"}\n", 60)
@@ -40,7 +40,8 @@ func TestRowsGrow(t *testing.T) {
 	}
 }
 
-// TestRowsAreKept wants all rows, however much the items have to be coerced: one alone needs less, and loses the others.
+// TestRowsAreKept requires all rows, however much the items must be coerced: a single row needs fewer coercions, but
+// loses the others.
 func TestRowsAreKept(t *testing.T) {
 	row := gentest.Must(t)(generable.NewSchema("Row", "", []generable.Field{{Name: "id", Type: generable.IntT}, {Name: "text", Type: generable.StrT}}))
 	for _, text := range []string{
@@ -54,7 +55,7 @@ func TestRowsAreKept(t *testing.T) {
 	}
 }
 
-// TestRowsAreLinear wants that rows cost no more memory each when there are more of them.
+// TestRowsAreLinear requires that the memory per row does not grow with their number.
 func TestRowsAreLinear(t *testing.T) {
 	row := gentest.Must(t)(generable.NewSchema("Row", "", []generable.Field{{Name: "id", Type: generable.IntT}}))
 	cost := func(n int) uint64 {

@@ -11,10 +11,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// several is the list of values that a text without a type holds apart from each other, each
-// about something else. A later object with a key of an earlier one replaces it: it is the
-// final form of a draft. Brackets in a sentence hold citations rather than values; only
-// objects count there.
+// several returns the list of the separate values in a text without a type, each about something else. A later object
+// that shares a key with an earlier one replaces it: it is the final form of a draft. Brackets in a sentence are
+// citations rather than values; only objects count there.
 func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candidate {
 	if m.typ.Deref().Kind != generable.AnyType || m.o.Pick != generable.PickBest || m.o.Level == generable.Strict || len(list) < 2 {
 		return tape.Candidate{}
@@ -23,7 +22,7 @@ func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candida
 		return m.join(c, list)
 	}
 	var kept []tape.Candidate
-	owner := make(map[string]int) // by key, the object in kept that has it
+	owner := make(map[string]int) // key to the index in kept of the object that has it
 	lists := 0
 	for _, k := range list {
 		root := &c.Tape[k.Node]
@@ -52,8 +51,8 @@ func (m *Machine) several(c *coerce.Coercer, list []tape.Candidate) tape.Candida
 	return m.join(c, kept)
 }
 
-// commented reports whether nothing but comments, blanks and commas is around the candidates, and
-// some comment between them.
+// commented reports whether only comments, blanks and commas surround the candidates, with at least one comment
+// between them.
 func (m *Machine) commented(list []tape.Candidate) bool {
 	from, _ := trimSpan(m.src, 0, len(m.src))
 	comments := 0
@@ -70,8 +69,8 @@ func (m *Machine) commented(list []tape.Candidate) bool {
 	return comments > 0
 }
 
-// gap is the text of a range before the candidate at index i, and behind the one before it. It
-// reports false where the two overlap.
+// gap returns the text before candidate i of a range, back to the candidate before it. It reports false if the two
+// overlap.
 func (m *Machine) gap(list []tape.Candidate, i, from, to int) (string, bool) {
 	if i > 0 {
 		from = list[i-1].End
@@ -85,7 +84,7 @@ func (m *Machine) gap(list []tape.Candidate, i, from, to int) (string, bool) {
 	return m.src[from:to], true
 }
 
-// onlyComments counts the comments of a text that consists of such, blanks and commas.
+// onlyComments counts the comments of a text, and reports whether the text consists of comments, blanks and commas.
 func onlyComments(text string) (int, bool) {
 	for n := 0; ; n++ {
 		text = strings.TrimLeft(text, ", \t\r\n")
@@ -105,9 +104,8 @@ func onlyComments(text string) (int, bool) {
 	}
 }
 
-// collected is the list of the objects that a text holds apart from each other, where a list of
-// such is wanted and the text has no other. If some are in fences, those outside are not part of
-// the answer.
+// collected returns the list of the separate objects in a text, for a type that wants a list of them and a text
+// without a list. If some are in fences, those outside are not part of the answer.
 func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candidate {
 	var kept []tape.Candidate
 	for _, k := range list {
@@ -122,7 +120,7 @@ func (m *Machine) collected(c *coerce.Coercer, list []tape.Candidate) tape.Candi
 	return m.join(c, kept)
 }
 
-// join is the list of several candidates, a copy. It has no items for one alone.
+// join returns a list of copies of several candidates. For fewer than two, the result has no items.
 func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate {
 	if len(kept) < 2 {
 		return tape.Candidate{}
@@ -130,7 +128,7 @@ func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate 
 	head, from := len(c.Tape), int32(len(m.scan.Repairs))
 	c.Tape = append(c.Tape, tape.Node{})
 	for _, k := range kept {
-		// What was repaired between them belongs to values that are left out.
+		// Repairs between them belong to values that are left out.
 		for _, r := range m.scan.Repairs[k.Repairs:k.RepairsEnd] {
 			r.Node += uint32(len(c.Tape) - k.Node)
 			m.scan.Repairs = append(m.scan.Repairs, r)
@@ -142,7 +140,7 @@ func (m *Machine) join(c *coerce.Coercer, kept []tape.Candidate) tape.Candidate 
 	return run
 }
 
-// listOf is the list of several candidates, which are the nodes between its own, head, and end.
+// listOf returns the list of several candidates, whose nodes lie between its own node, head, and end.
 func (m *Machine) listOf(c *coerce.Coercer, head, end int, kept []tape.Candidate) tape.Candidate {
 	run := kept[0]
 	run.Node, run.Items, run.Broken, run.Bare = head, int32(len(kept)), true, false
@@ -159,8 +157,7 @@ func (m *Machine) listOf(c *coerce.Coercer, head, end int, kept []tape.Candidate
 	return run
 }
 
-// valuesOnLines reports whether a text consists of values on lines of their own, of which
-// some are scalars.
+// valuesOnLines reports whether a text consists of values on separate lines, at least one of which is a scalar.
 func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 	if m.typ.Deref().Kind != generable.AnyType && !takesList(m.typ, 0) || m.o.Level == generable.Strict || len(list) == 0 {
 		return false
@@ -182,8 +179,7 @@ func (m *Machine) valuesOnLines(list []tape.Candidate) bool {
 	return scalars > 0
 }
 
-// scalarsIn counts the scalars that a text consists of, with commas or line ends between them; -1 when it holds
-// something else.
+// scalarsIn counts the scalars of a text in which commas or line ends separate them; -1 when it holds anything else.
 func scalarsIn(text string) int {
 	for n := 0; ; n++ {
 		if text = strings.TrimLeft(text, ", \t\r\n"); text == "" {
@@ -198,7 +194,7 @@ func scalarsIn(text string) int {
 	}
 }
 
-// scalarEnd returns where the first scalar of a text ends: behind its string, else before a comma or a line end.
+// scalarEnd returns the end of the first scalar of a text: after its string, else before a comma or a line end.
 func scalarEnd(text string) int {
 	if text[0] == '"' {
 		if p := lex.PastString(text, 0); p >= 0 {
@@ -211,15 +207,15 @@ func scalarEnd(text string) int {
 	return len(text)
 }
 
-// besides returns what is around a candidate, and where, if it is no prose but what JSON does not allow there: another
-// value, a comment, a control character, signs without a word.
+// besides returns what surrounds a candidate, and its offset, if it is not prose but something that JSON does not
+// allow there: another value, a comment, a control character, signs without a word.
 func (m *Machine) besides(a *attemptAt) (string, int) {
 	from, to := m.withoutReasoning(trimSpan(m.src, 0, len(m.src)))
 	if a.Fence >= 0 {
 		from, to = m.fenced(m.scan.Fences[a.Fence])
 	}
 	start, end := min(from, a.Start), max(to, a.End)
-	before, after := false, false // whether there are other values
+	before, after := false, false // whether other values exist
 	for _, k := range answers(m.scan) {
 		if k.End <= a.Start && k.End > start {
 			start, before = k.End, true
@@ -240,14 +236,14 @@ func (m *Machine) besides(a *attemptAt) (string, int) {
 
 const jsonBlanks = " \t\r\n"
 
-// inWords reports whether a text holds a letter, or another sign beyond ASCII that is seen.
+// inWords reports whether a text holds a letter, or another visible character beyond ASCII.
 func inWords(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsLetter(r) || r >= 0x80 && r != utf8.RuneError && unicode.IsGraphic(r) && !unicode.IsSpace(r)
 	})
 }
 
-// isScalar reports whether a text is a scalar of JSON.
+// isScalar reports whether a text is a JSON scalar.
 func isScalar(text string) bool {
 	kind, rep := tape.ClassifyWord(text)
 	return lex.StrictString(text) || kind != tape.NodeWord && rep == tape.RepNone

@@ -12,7 +12,7 @@ type FieldState uint8
 
 const (
 	Pending    FieldState = iota // nothing that can be shown
-	Incomplete                   // some; it still grows
+	Incomplete                   // some, and it still grows
 	Complete
 )
 
@@ -21,20 +21,20 @@ func (s FieldState) String() string {
 	return [...]string{"pending", "incomplete", "complete"}[min(s, Complete)]
 }
 
-// StreamKind says what happened.
+// StreamKind is the kind of a [StreamEvent].
 type StreamKind uint8
 
 const (
 	StreamText    StreamKind = iota // a text grew by Text
 	StreamField                     // a member of an instance or dict is complete: Value
 	StreamItem                      // an item of a list is complete: Value
-	StreamVariant                   // which variant of a union it is: Text
-	StreamRepair                    // Repair was made; some are only known at the end, and reported before done
-	StreamReset                     // all that was shown is void; Text says why
+	StreamVariant                   // the variant of a union is known: Text
+	StreamRepair                    // Repair was made; some repairs are known only at the end, and are reported before done
+	StreamReset                     // everything shown so far is void; Text says why
 	StreamDone                      // the stream was closed: Result
 )
 
-// String names the kind as events in JSON do.
+// String returns the name of the kind in JSON events.
 func (k StreamKind) String() string {
 	return [...]string{"text", "field", "item", "variant", "repair", "reset", "done"}[min(k, StreamDone)]
 }
@@ -44,17 +44,17 @@ type StreamEvent struct {
 	Kind   StreamKind
 	Text   string
 	Value  generable.Value
-	Repair *generable.Repair // to be copied if it is kept
+	Repair *generable.Repair // copy it to keep it
 	Result *Result
-	Offset int // bytes of the text read so far, or where in it the event belongs
+	Offset int // bytes of the text read so far, or the place in it that the event belongs to
 
 	path  string
 	live  *live
 	depth int
 }
 
-// Path returns where in the value the event belongs, such as ".plan.steps[2]"; it is empty
-// for the root. It is made on demand.
+// Path returns the location in the value that the event belongs to, such as ".plan.steps[2]"; it is empty for the
+// root. It is built on demand.
 func (e *StreamEvent) Path() string {
 	if e.live != nil {
 		e.path, e.live = e.live.pathOf(e.depth, e.Kind == StreamItem), nil
@@ -62,28 +62,27 @@ func (e *StreamEvent) Path() string {
 	return e.path
 }
 
-// StreamOptions direct a [Stream].
+// StreamOptions configure a [Stream].
 type StreamOptions struct {
 	generable.Options
-	// On receives each event, in order, before Feed returns. The event is valid during the
-	// call, in which the stream may be asked for snapshots and states, but neither fed nor
-	// closed. Texts that grew are reported once for each Feed. Where the text is not JSON, its
-	// value may be reported some bytes later. If On is nil, no events are prepared.
+	// On receives each event, in order, before Feed returns. The event is valid during the call. During the call the
+	// stream answers requests for snapshots and states, but must not be fed or closed. Growing texts are reported
+	// once per Feed. Where the text is not JSON, its value may be reported some bytes later. If On is nil, no events
+	// are prepared.
 	On func(*StreamEvent)
-	// Stop is asked after each event but the last; with true the stream wants no more text.
+	// Stop is called after each event except the last; if it returns true, the stream accepts no more text.
 	Stop func(*StreamEvent) bool
-	// MinText is how many bytes a text has to grow by before On is called, unless it is
-	// complete; 0 reports each growth.
+	// MinText is how many bytes a text must grow by before On is called, unless the text is complete; 0 reports each
+	// growth.
 	MinText int
 }
 
-// Stream decodes a text that arrives in pieces and reports what is known of the value
-// meanwhile. What was shown once stays, but for a StreamReset: texts and lists only grow,
-// members stay, scalars do not change. Its result is that of [Decode] on the whole text,
-// however it was cut. A Stream is not safe for concurrent use; the values that it shows are.
+// Stream decodes a text that arrives in pieces and meanwhile reports what is known of the value. What was shown once
+// stays, unless a StreamReset follows: texts and lists only grow, members stay, scalars do not change. Its result is
+// that of [Decode] on the whole text, however it was cut. A Stream is not safe for concurrent use; the values that it
+// shows are.
 //
-// All pieces together cost a small multiple of Decode, and a snapshot as many steps as there
-// are containers open.
+// All pieces together cost a small multiple of Decode, and a snapshot costs one step per open container.
 type Stream struct {
 	m       *Machine
 	o       StreamOptions
@@ -111,8 +110,8 @@ func (s *Stream) tell(e *StreamEvent) {
 	}
 }
 
-// Feed adds a piece of the text, which may end anywhere, also inside of a rune. It reports
-// whether more is wanted: not after Stop said so, and not after Close.
+// Feed adds a piece of the text, which may end anywhere, even inside a rune. It reports whether the stream accepts
+// more; it does not after Stop returned true or after Close.
 func (s *Stream) Feed(chunk string) bool {
 	if s.stopped || s.closed || s.m.live.telling {
 		return false
@@ -129,13 +128,12 @@ func (s *Stream) Feed(chunk string) bool {
 	return !s.stopped
 }
 
-// Snapshot returns what is known of the value: dicts and lists that grow, texts that get
-// longer, scalars once they are complete, instances of schemas once all their fields are.
-// What has not arrived is absent, never null; the whole is null as long as nothing is known.
-// Snapshots are immutable and share what they have in common.
+// Snapshot returns what is known of the value: growing dicts, lists and texts, scalars once they are complete,
+// instances of schemas once all their fields are. What has not arrived is absent, never null; the whole is null as
+// long as nothing is known. Snapshots are immutable and share what they have in common.
 func (s *Stream) Snapshot() generable.Value { return s.m.Snapshot() }
 
-// Partial returns the snapshot of a schema or union field by field; false for other types.
+// Partial returns the snapshot of a schema or union field by field, and false for other types.
 func (s *Stream) Partial() (generable.Partial, bool) {
 	p, err := generable.NewPartial(s.m.typ)
 	if err != nil {
@@ -163,7 +161,7 @@ func (s *Stream) Partial() (generable.Partial, bool) {
 			return p, true
 		}
 	}
-	var order []string // in which they came
+	var order []string // order of arrival
 	if l := s.m.live; !s.closed && len(l.frames) > 0 {
 		order = l.frames[0].names(len(l.frames[0].vals))
 	}
@@ -175,8 +173,8 @@ func (s *Stream) Partial() (generable.Partial, bool) {
 	return p, true
 }
 
-// State returns how much has arrived of the value at a path such as ".plan.steps[2]". What the
-// type does not have stays pending; [generable.Type.CheckPath] reports it.
+// State returns how much has arrived of the value at a path such as ".plan.steps[2]". A path that the type does not
+// have stays pending; [generable.Type.CheckPath] reports it.
 func (s *Stream) State(path string) FieldState {
 	if s.closed {
 		if _, ok := lookup(s.m.result.Value, path); ok && s.m.result.OK {
@@ -188,15 +186,14 @@ func (s *Stream) State(path string) FieldState {
 	return s.m.live.state(path)
 }
 
-// CloseCut ends a text that was cut: the result holds what is known of the value, see
+// CloseCut ends a text that was cut off: the result holds what is known of the value, see
 // [generable.Options.Partial].
 func (s *Stream) CloseCut() Result {
 	s.stopped = true
 	return s.Close()
 }
 
-// exact reports whether the text is one value of the type, strictly read, which
-// is known to its end.
+// exact reports whether the text is one value of the type, read without any change, that is known to its end.
 func (s *Stream) exact() bool {
 	l, sc := s.m.live, s.m.scan
 	if !l.exact || !l.known || len(l.frames) > 0 || l.cand != 0 || l.next != 1 || s.stopped || len(s.m.src) > tape.MaxText ||
@@ -208,8 +205,8 @@ func (s *Stream) exact() bool {
 	return !c.Broken && !c.Think && !c.TooDeep && c.Start == start && c.End == end
 }
 
-// Close ends the text and returns the value found in it. Further calls return the same. A
-// stream that was stopped is read like a text that was cut: see [generable.Options.Partial].
+// Close ends the text and returns the value found in it. Further calls return the same. A stream that was stopped is
+// read like a text that was cut off: see [generable.Options.Partial].
 func (s *Stream) Close() Result {
 	if s.closed {
 		return s.m.result
@@ -226,7 +223,7 @@ func (s *Stream) Close() Result {
 		s.m.scan.Close()
 	}
 	if !s.m.o.Partial && s.exact() {
-		// All of the text has been decoded, to the byte: it need not be again.
+		// All of the text has been decoded, to the byte, and need not be decoded again.
 		start, end := trimSpan(s.m.src, 0, len(s.m.src))
 		s.m.closed, s.m.result = true, Result{Value: l.root, OK: true, Visits: s.m.scan.Visits() + l.c.Visits, Start: start, End: end}
 	} else {

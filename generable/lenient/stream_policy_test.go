@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// TestPoliciesOfTypes shows what a policy of a schema, a union or the items of a list does to snapshots, and that a text
-// that was cut is read as the same.
+// TestPoliciesOfTypes shows how a policy of a schema, a union or the items of a list affects snapshots, and that a
+// truncated text is read the same.
 func TestPoliciesOfTypes(t *testing.T) {
 	m := gentest.Must(t)
 	schema := func(name string, p generable.StreamPolicy, fields ...generable.Field) *generable.Type {
@@ -38,7 +38,7 @@ func TestPoliciesOfTypes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		typ  *generable.Type
-		text string // with a mark where it is cut
+		text string // with a mark at the cut
 		want []string
 	}{
 		{"done at the root", done, `{"id": 1, "text": "a|b"|}|`, []string{`null`, `null`, `{"id":1,"text":"ab"}`}},
@@ -91,7 +91,7 @@ func TestPoliciesOfTypes(t *testing.T) {
 	}
 }
 
-// TestEventsOfPolicies wants no event of what is not shown.
+// TestEventsOfPolicies requires that no event concerns what is not shown.
 func TestEventsOfPolicies(t *testing.T) {
 	m := gentest.Must(t)
 	step, _ := generable.Streamed(m(generable.NewSchema("Step", "", []generable.Field{{Name: "text", Type: generable.StrT}, {Name: "id", Type: generable.IntT}})), generable.StreamFirst)
@@ -115,7 +115,7 @@ func TestEventsOfPolicies(t *testing.T) {
 	}
 }
 
-// TestPoliciesThatDoNotSuit wants an error for a policy that means nothing.
+// TestPoliciesThatDoNotSuit requires an error for a policy that has no meaning.
 func TestPoliciesThatDoNotSuit(t *testing.T) {
 	m := gentest.Must(t)
 	loose := m(generable.NewSchema("Loose", "", []generable.Field{{Name: "n", Type: generable.OneOf(generable.IntT, generable.NoneT)}}))

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// feed gives a stream a text in pieces of a few bytes, and looks at it after each.
+// feed passes a text to a stream in pieces of a few bytes, and calls look after each.
 func feed(s *Stream, text string, rnd *rand.Rand, most int, look func(at int)) {
 	for at := 0; at < len(text); {
 		n := min(1+rnd.IntN(most), len(text)-at)
@@ -26,15 +26,15 @@ func feed(s *Stream, text string, rnd *rand.Rand, most int, look func(at int)) {
 	}
 }
 
-// tail is the end of a long text, for messages.
+// ending returns the end of a long text, for messages.
 func ending(s string) string { return s[max(0, len(s)-120):] }
 
-// checkStream feeds a text and wants that snapshots only grow but after a reset, that events
-// tell what snapshots show, and that the result is the one of the whole text.
+// checkStream feeds a text and checks that snapshots only grow except after a reset, that events report what
+// snapshots show, and that the result is that of the whole text.
 func checkStream(typ *generable.Type, text string, o generable.Options, rnd *rand.Rand, most int) (resets int, err error) {
 	var log []string
 	repairs := map[string]int{}
-	shown := map[string]string{} // texts as the events told them
+	shown := map[string]string{} // texts as reported by the events
 	var s *Stream
 	var inside generable.Value
 	s = NewStream(typ, StreamOptions{Options: o, MinText: rnd.IntN(2) * rnd.IntN(12), On: func(e *StreamEvent) {
@@ -143,8 +143,8 @@ func TestStreamOfDocuments(t *testing.T) {
 	}
 }
 
-// TestStreamKeepsRecords wants what is coerced on record at the end as when the text is read at
-// once, and told once, also when nothing listens and when it is held back.
+// TestStreamKeepsRecords requires that coercions are recorded at the end as if the text were read at once, and
+// reported once, even if nothing listens and if they are held back.
 func TestStreamKeepsRecords(t *testing.T) {
 	m := gentest.Must(t)
 	a := m(generable.NewSchema("Alpha", "", []generable.Field{{Name: "name", Type: generable.StrT, Alias: []string{"title"}}, {Name: "n", Type: generable.OneOf(generable.IntT, generable.NoneT)}}))
@@ -186,8 +186,7 @@ func TestStreamKeepsRecords(t *testing.T) {
 	}
 }
 
-// TestStreamOfRandomValues holds the promises for random types, on valid documents without a
-// reset.
+// TestStreamOfRandomValues checks the guarantees for random types, and for valid documents without a reset.
 func TestStreamOfRandomValues(t *testing.T) {
 	for seed := range int64(gentest.Rounds() / 5) {
 		g := gentest.NewGenerator(seed)
@@ -201,7 +200,7 @@ func TestStreamOfRandomValues(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %s: %v", seed, typ, err)
 		}
-		// Broken in some places, it may be read anew, but nothing else changes.
+		// A broken text may be read again, but nothing else changes.
 		b := []byte(text)
 		for range 1 + len(b)/40 {
 			b[rnd.IntN(len(b))] = `{}[]",: x\'`[rnd.IntN(11)]
@@ -215,8 +214,7 @@ func TestStreamOfRandomValues(t *testing.T) {
 	}
 }
 
-// TestStreamsAreLinear counts what a stream with a listener looks at, over all families, in
-// small pieces.
+// TestStreamsAreLinear counts what a stream with a listener visits, over all families, in small pieces.
 func TestStreamsAreLinear(t *testing.T) {
 	s := newSeedTypes(t)
 	all := append([]family{{"blank lines", repeated("\n")}, {"text and blanks", around("text", "\n", "")}, {"reasoning and text", repeated("<think>x</think> y ")}}, families...)
@@ -259,7 +257,7 @@ func streamTypes(t *testing.T) (*generable.Type, *generable.Type) {
 	})), step
 }
 
-// TestStreamPolicies shows what each policy does to snapshots and events.
+// TestStreamPolicies shows how each policy affects snapshots and events.
 func TestStreamPolicies(t *testing.T) {
 	plan, _ := streamTypes(t)
 	var log []string
@@ -337,7 +335,7 @@ func TestStreamStops(t *testing.T) {
 	}
 }
 
-// TestStreamGathersText wants fewer and longer texts, and none lost.
+// TestStreamGathersText requires fewer and longer texts without losses.
 func TestStreamGathersText(t *testing.T) {
 	var texts []string
 	s := NewStream(nil, StreamOptions{MinText: 10, On: func(e *StreamEvent) {
@@ -354,8 +352,8 @@ func TestStreamGathersText(t *testing.T) {
 	}
 }
 
-// TestSnapshotsCostDepth wants that a snapshot of a wide value costs no more than one of a
-// narrow value, and that snapshots once taken stay as they are.
+// TestSnapshotsCostDepth requires that a snapshot of a wide value costs no more than one of a narrow value, and that
+// snapshots do not change once taken.
 func TestSnapshotsCostDepth(t *testing.T) {
 	cost := func(items int) float64 {
 		s := NewStream(nil, StreamOptions{})
@@ -384,11 +382,11 @@ func TestSnapshotsCostDepth(t *testing.T) {
 	}
 }
 
-// extends reports whether b keeps all that a showed. Null as the whole is nothing known yet.
+// extends reports whether b preserves everything that a showed. Null as the whole means that nothing is known yet.
 func extends(a, b generable.Value) bool { return grows(a, b) }
 
-// TestStreamWaitsForAll holds that members are told when the last field has come that comes first, in
-// the order in which they came.
+// TestStreamWaitsForAll checks that members are reported when the last StreamFirst field has arrived, in their order
+// of arrival.
 func TestStreamWaitsForAll(t *testing.T) {
 	m := gentest.Must(t)
 	typ := m(generable.NewSchema("Both", "", []generable.Field{
@@ -401,7 +399,7 @@ func TestStreamWaitsForAll(t *testing.T) {
 		`{"a": 2, "n": 1, "b": 3, }`: ".a@23 .n@23 .b@23",
 	} {
 		var told []string
-		read := 0 // before the byte at hand
+		read := 0 // before the current byte
 		s := NewStream(typ, StreamOptions{On: func(e *StreamEvent) {
 			if e.Kind == StreamField {
 				told = append(told, fmt.Sprintf("%s@%d", e.Path(), read))

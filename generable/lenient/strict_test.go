@@ -26,13 +26,13 @@ func compileSchema(typ *generable.Type) (*jsonschema.Schema, error) {
 	return c.Compile("type.json")
 }
 
-// checkStrictAgrees holds that the decoder at Strict accepts exactly what the type's JSON
-// Schema does: values of the type and values with one place changed. What it accepts at the
-// other levels, it accepts as a value that is valid.
+// checkStrictAgrees checks that the decoder at Strict accepts exactly what the type's JSON Schema accepts, for values
+// of the type and values with one place changed, and that everything it accepts at other levels becomes a valid
+// value.
 func checkStrictAgrees(g *gentest.Generator) error {
 	typ := g.Typ(4)
 	if typ.Kind == generable.StrType {
-		return nil // a text is taken as it is
+		return nil // a text is taken verbatim
 	}
 	schema, err := compileSchema(typ)
 	if err != nil {
@@ -67,9 +67,9 @@ func checkStrictAgrees(g *gentest.Generator) error {
 	return nil
 }
 
-// strictException knows where the two differ on purpose: a value that two branches of an inline
-// union take is ambiguous, where a schema is content with one of them; JSON Schema takes 1.0
-// for an integer; and an object may say its schema's name under "type".
+// strictException reports where the two differ on purpose: a value that two branches of an inline union accept is
+// ambiguous, while one of them satisfies a schema; JSON Schema accepts 1.0 as an integer; and an object may name its
+// schema under "type".
 func strictException(r Result, text string) bool {
 	if r.OK {
 		return strings.Contains(text, `"type":`)
@@ -92,7 +92,7 @@ func TestStrictAgreesWithSchema(t *testing.T) {
 	}
 }
 
-// TestSamplesAgreeWithSchema holds the schemas of the shared samples against hand-written values.
+// TestSamplesAgreeWithSchema checks the schemas of the shared samples against hand-written values.
 func TestSamplesAgreeWithSchema(t *testing.T) {
 	for _, row := range []struct {
 		typ  *generable.Type

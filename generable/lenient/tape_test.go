@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// tokens are what random texts are made of: what JSON is made of, and what models put around it.
+// tokens are the parts of random texts: those of JSON, and what models put around it.
 var tokens = []string{
 	"{", "}", "[", "]", "(", ")", ":", ",", `"`, `""`, `"""`, "'", "`", "```", "\\", `\"`, " ", "\n", "\n\n", "+", "=", "=>", ";",
 	"/", "//c\n", "/*", "*/", "#", "...", "…", "<", "</", "<think>", "</think>", "a", "b", "x", "nul", "null", "true", "1", "-", "0.", "1e",
@@ -26,8 +26,8 @@ func randomTokens(rnd *rand.Rand) string {
 	return b.String()
 }
 
-// checkTape holds that the tape of each candidate is a tree: children lie within their
-// container and are as many as it says, and each key of an object has a value.
+// checkTape checks that the tape of each candidate is a tree: children lie within their container and match its
+// count, and each key of an object has a value.
 func checkTape(s *tape.Scanner) error {
 	for _, c := range s.Cands {
 		if end, err := checkNode(s.Tape, c.Node); err != nil || end > len(s.Tape) {
@@ -86,7 +86,7 @@ func checkTokens(rnd *rand.Rand) (err error) {
 	return nil
 }
 
-// TestTape holds that whatever is read makes a tree, at any cut.
+// TestTape checks that every text is read as a tree, at any cut.
 func TestTape(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
 	for range 20 * gentest.Rounds() {

@@ -12,20 +12,20 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// corpusRow is one answer of a model and what becomes of it. A row without a level holds at
-// Safe; one with several holds at each. Types are written in the notation of [typeOf].
+// corpusRow is a model's answer and its expected result. A row without a level applies to Safe; one with several
+// applies to each. Types are written in the notation of [typeOf].
 type corpusRow struct {
 	Name    string          `json:"name"`
-	Rule    string          `json:"rule"` // what the row is evidence of
+	Rule    string          `json:"rule"` // the rule that the row covers
 	Type    string          `json:"type"`
 	Level   string          `json:"level"`
 	Item    string          `json:"on_bad_item"`
 	MaxCost int             `json:"max_cost"`
 	Partial bool            `json:"partial"`
 	Input   string          `json:"input"`
-	Want    json.RawMessage `json:"want"`    // the value; none when it is an error
-	Errors  []string        `json:"errors"`  // what the messages say, in this order
-	Rest    json.RawMessage `json:"rest"`    // the partial value of an error
+	Want    json.RawMessage `json:"want"`    // the value; absent if it is an error
+	Errors  []string        `json:"errors"`  // parts of the messages, in this order
+	Rest    json.RawMessage `json:"rest"`    // the partial value with an error
 	Repairs *string         `json:"repairs"` // kinds, in order
 }
 
@@ -71,22 +71,22 @@ func (row corpusRow) levels() []generable.Level {
 
 // TestTypedCorpus decodes the corpus whole, byte by byte and in pieces.
 //
-// Where the rows ask for something else than schema-aligned parsing (BAML 0.226, held against this
-// decoder on 25 types × 99 texts) gives, it is on purpose:
-//   - 1,5 is no number (there 15), NaN and infinities are none (there 0, null or the largest
+// The rows deliberately differ from schema-aligned parsing (BAML 0.226, compared with this decoder on 25 types × 99
+// texts) in these points:
+//   - 1,5 is not a number (there 15), nor are NaN and infinities (there 0, null or the largest
 //     int), integers have any size (there they wrap), −7 is negative (there 7);
 //   - "not true", "not low" and "None" for an enum with no are no match (there true, low, no);
 //   - yes, no, 0 and 1 are truth values (there an error);
-//   - a text in JSON quotes is the text (there the quotes stay), reasoning is no part of a text;
-//   - of several values in the text the last counts (there the first), of reasoning none does;
-//   - several numbers are no number (there the first of a list, or all digits joined: "[1,2]" is 12);
+//   - a text in JSON quotes is the text (there the quotes stay), reasoning is not part of a text;
+//   - of several values in the text the last counts (there the first), values in reasoning do not;
+//   - several numbers are not a number (there the first of a list, or all digits joined: "[1,2]" is 12);
 //   - 3.7 for int | str is the text, as nothing is lost (there 4);
-//   - a wrapper around an object or scalar is taken off (there an error), JSON in a string is read
+//   - a wrapper around an object or scalar is removed (there an error), JSON in a string is read
 //     (there an error);
 //   - an object where the only field takes text is an error, not text without its quotes;
-//   - what is no list at all is an error where a list is wanted (there an empty list), and an object
+//   - a value that is not a list is an error where a list is wanted (there an empty list), and an object
 //     or list for T | None as the whole answer is an error (there null);
-//   - an enum's name matches besides its alias.
+//   - an enum's name matches in addition to its alias.
 func TestTypedCorpus(t *testing.T) {
 	items := map[string]generable.BadItem{"": generable.ItemError, "error": generable.ItemError, "drop": generable.ItemDrop, "keep": generable.ItemKeep}
 	for _, row := range readCorpus(t, "testdata/typed/*.jsonl") {

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestUntypedOddities: what has no type is kept where it can be, with a record.
+// TestUntypedOddities checks that values without a type are kept if possible, with a record.
 func TestUntypedOddities(t *testing.T) {
 	floats := generable.DictOfType(generable.FloatT)
 	for _, c := range []struct {

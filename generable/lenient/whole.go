@@ -10,17 +10,17 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// wholeKind says how the text as a whole serves as a candidate.
+// wholeKind says whether the text as a whole is a candidate.
 type wholeKind uint8
 
 const (
 	wholeNone   wholeKind = iota
 	wholeScalar           // as a scalar, if nothing else fits
-	wholeText             // it is one valid JSON value, or all that is wanted: nothing else counts
+	wholeText             // it is one valid JSON value, or exactly what is wanted: nothing else counts
 )
 
-// whole looks at the text as a whole: as one valid JSON value, or, for types that have
-// scalars, as a scalar without quotes. It adds a node to the tape for the latter.
+// whole considers the text as a whole: as one valid JSON value or, for types that have scalars, as a scalar without
+// quotes. For a scalar it adds a node to the tape.
 func (m *Machine) whole(c *coerce.Coercer) (tape.Candidate, wholeKind) {
 	s := m.scan
 	start, end := trimSpan(m.src, 0, len(m.src))
@@ -30,14 +30,14 @@ func (m *Machine) whole(c *coerce.Coercer) (tape.Candidate, wholeKind) {
 		}
 	}
 	fence := -1
-	if !lex.StrictString(m.src[start:end]) { // tags of reasoning within a string of JSON belong to it
+	if !lex.StrictString(m.src[start:end]) { // reasoning tags inside a JSON string belong to it
 		start, end = m.withoutReasoning(start, end)
 		start, end, fence = m.withinFence(start, end)
 	}
 	return m.wholeAt(c, start, end, fence)
 }
 
-// wholeAt does so with a range of the text, in the fence of that index.
+// wholeAt is whole for a range of the text inside the fence with the given index.
 func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candidate, wholeKind) {
 	s, t := m.scan, m.typ.Deref()
 	if start >= end {
@@ -60,7 +60,7 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 		}
 	}
 	if kind == wholeNone {
-		item := m.o.Level == generable.Loose && t.Kind == generable.ListType && takesScalars(t.Elem, 0) // one may stand for the list
+		item := m.o.Level == generable.Loose && t.Kind == generable.ListType && takesScalars(t.Elem, 0) // one item may stand for the list
 		switch {
 		case t.Kind == generable.StrType:
 			kind = wholeText // a text is wanted, and this is one
@@ -82,7 +82,7 @@ func (m *Machine) wholeAt(c *coerce.Coercer, start, end, fence int) (tape.Candid
 	return cand, kind
 }
 
-// trimSpan narrows a range of the text by a byte order mark and blanks.
+// trimSpan strips a byte order mark and blanks from a range of the text.
 func trimSpan(src string, from, to int) (int, int) {
 	if from == 0 && strings.HasPrefix(src, "\ufeff") {
 		from = len("\ufeff")
@@ -96,7 +96,7 @@ func trimSpan(src string, from, to int) (int, int) {
 	return from, to
 }
 
-// withoutReasoning narrows a range by the reasoning regions at its beginning.
+// withoutReasoning strips the reasoning regions at the beginning of a range.
 func (m *Machine) withoutReasoning(start, end int) (int, int) {
 	for _, t := range m.scan.Thinks {
 		if t.Start <= start && t.End > start {
@@ -106,8 +106,8 @@ func (m *Machine) withoutReasoning(start, end int) (int, int) {
 	return start, end
 }
 
-// withinFence narrows a range to the content of the fence that it consists of, and returns the
-// index of that; -1 when there is none, or a value with brackets in it that is no string of JSON.
+// withinFence narrows a range that consists of one fence to its content, and returns the index of that fence. The
+// index is -1 without such a fence, or if it holds a value with brackets that is not a JSON string.
 func (m *Machine) withinFence(start, end int) (int, int, int) {
 	s := m.scan
 	if len(s.Fences) != 1 || s.Fences[0].Start != start || s.Fences[0].End >= 0 && s.Fences[0].End+s.Fences[0].N != end {
@@ -119,8 +119,8 @@ func (m *Machine) withinFence(start, end int) (int, int, int) {
 	return start, end, -1
 }
 
-// fenced is the range of the content of a fence. On one line, ```json null```, it follows the
-// tag.
+// fenced returns the range of a fence's content. If the fence is on one line, ```json null```, the content follows
+// the tag.
 func (m *Machine) fenced(f tape.FenceMark) (int, int) {
 	if f.End < 0 {
 		return trimSpan(m.src, f.Body, len(m.src))
@@ -134,8 +134,8 @@ func (m *Machine) fenced(f tape.FenceMark) (int, int) {
 	return start, end
 }
 
-// inFence considers the content of the last fence for data without brackets, such as a
-// scalar or what lacks its brackets, with prose around the fence.
+// inFence considers the content of the last fence for data without brackets, such as a scalar or a value that lacks
+// its brackets, with prose around the fence.
 func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool) {
 	s := m.scan
 	held := make(map[int32]bool)
@@ -155,8 +155,8 @@ func (m *Machine) inFence(c *coerce.Coercer, consider func(tape.Candidate) bool)
 	}
 }
 
-// isProgram reports whether a fence's language is that of a program, which may hold values but is
-// not one.
+// isProgram reports whether a fence's language is a programming language, whose content may hold values but is not
+// one.
 func isProgram(tag string) bool {
 	tag, _, _ = strings.Cut(strings.ToLower(tag), " ")
 	switch tag {
@@ -176,8 +176,8 @@ func isDataTag(tag string) bool {
 	return lex.IsJSONTag(tag)
 }
 
-// takesScalars reports whether a type has values that are written without brackets. What may
-// follow from an inline union is bounded, as a type may contain itself.
+// takesScalars reports whether a type has values that are written without brackets. The depth of inline unions is
+// bounded, since a type may contain itself.
 func takesScalars(t *generable.Type, depth int) bool {
 	switch t = t.Deref(); t.Kind {
 	case generable.BoolType, generable.IntType, generable.FloatType, generable.StrType, generable.EnumType:
@@ -193,13 +193,12 @@ func takesScalars(t *generable.Type, depth int) bool {
 	return false
 }
 
-// maxOneOfs bounds how deep inline unions are looked into.
+// maxOneOfs bounds how deep inline unions are examined.
 const maxOneOfs = 8
 
-// run is the list of the candidates from the one at index i on that only blanks and commas
-// separate. There is one where the type is a list, or where
-// there is no type and the text holds no other. It has no items otherwise, or when the first
-// candidate continues an earlier run.
+// run returns the list of the candidates, starting at index i, that are separated only by blanks and commas. It
+// exists if the type is a list, or if there is no type and the text holds no other list. Otherwise, or when the first
+// candidate continues an earlier run, the result has no items.
 func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candidate {
 	none := tape.Candidate{}
 	list := all[i:]
@@ -215,12 +214,12 @@ func (m *Machine) run(c *coerce.Coercer, all []tape.Candidate, i int) tape.Candi
 		return none
 	}
 	last := list[n-1]
-	run := m.listOf(c, list[0].Node-1, last.Node+int(c.Tape[last.Node].Span), list[:n]) // its place was kept
+	run := m.listOf(c, list[0].Node-1, last.Node+int(c.Tape[last.Node].Span), list[:n]) // its place was reserved
 	run.RepairsEnd = last.RepairsEnd
 	return run
 }
 
-// alone reports whether the candidates are all there is in the text or in a fence.
+// alone reports whether the text or a fence holds only the candidates.
 func (m *Machine) alone(list []tape.Candidate) bool {
 	start, end := trimSpan(m.src, 0, len(m.src))
 	first, last := list[0], list[len(list)-1]
@@ -231,7 +230,7 @@ func (m *Machine) alone(list []tape.Candidate) bool {
 	return first.Start == start && strings.Trim(m.src[last.End:max(end, last.End)], ",; \t\r\n") == ""
 }
 
-// takesList reports whether a type has lists as values, or is a schema with such a field alone.
+// takesList reports whether a type has lists as values, or is a schema whose only field does.
 func takesList(t *generable.Type, depth int) bool {
 	if t = t.Deref(); t.Kind == generable.RecordType && len(t.Fields) == 1 {
 		return depth < maxOneOfs && takesList(t.Fields[0].Type, depth+1)

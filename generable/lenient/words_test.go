@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// A stream shows fields that go by their alias under their names, and texts that are dedented when they are complete;
-// its value is that of the whole text.
+// A stream shows fields that have only an alias under their names, and dedented texts once they are complete; its
+// value is that of the whole text.
 func TestWordsWhileArriving(t *testing.T) {
 	inner := gentest.Must(t)(generable.NewSchema("Inner", "", []generable.Field{
 		{Name: "text", Type: generable.OneOf(generable.StrT, generable.NoneT), Alias: []string{"body", "b"}, AliasOnly: true, Dedent: true},

@@ -15,7 +15,7 @@ import (
 type Maker struct {
 	rng   *rand.Rand
 	seed  uint64
-	turns map[string]int // number of values made, by what they are of
+	turns map[string]int // number of values made, by what they belong to
 	bare  bool           // a skeleton: texts are "…", lists have one item
 	made  int            // number of parts of the current value
 }
@@ -36,9 +36,9 @@ func Skeleton(t *generable.Type) (generable.Value, error) {
 // maxParts is the number of parts from which on a value is made as small as its type allows.
 const maxParts = 200
 
-// Value returns a valid value of a type. Unconstrained texts say what the value is of, as in "[mock] title of
-// writer" for a field of an answer of the agent writer. If no value is found, for example because none
-// satisfies a check, or a pattern together with a length, the error names the field.
+// Value returns a valid value of a type. Unconstrained texts name what they belong to, as in "[mock] title of writer"
+// for a field of an answer of the agent writer. If no value is found, for example because none satisfies a check, or
+// a pattern together with a length, the error names the field.
 func (m *Maker) Value(t *generable.Type, of string) (generable.Value, error) {
 	height, finite := tallest(t)
 	if !finite {
@@ -60,7 +60,7 @@ func (m *Maker) Value(t *generable.Type, of string) (generable.Value, error) {
 
 // place is the place of a value.
 type place struct {
-	of   string // what the whole value is of
+	of   string // what the whole value belongs to
 	path string // "findings[0].text"
 	key  string // the same for all items of a list; alternation is counted by it
 }
@@ -94,7 +94,7 @@ func (m *Maker) turn(at place, n int) int {
 	return int((uint64(i) + m.seed) % uint64(n))
 }
 
-// value makes a value of at most a height.
+// value makes a value whose nesting depth is at most height.
 func (m *Maker) value(at place, t *generable.Type, l *generable.Limits, height int) (generable.Value, error) {
 	m.made++
 	if m.made > maxParts {
@@ -286,7 +286,7 @@ func (m *Maker) dict(at place, t *generable.Type, l *generable.Limits, height in
 	return out.Value(), nil
 }
 
-// text makes a text: of a format, matching a pattern, or saying what it is of.
+// text makes a text: in a format, matching a pattern, or naming what it belongs to.
 func (m *Maker) text(at place, l *generable.Limits, try int) (generable.Value, error) {
 	if l == nil {
 		return generable.StrOf(m.says(at)), nil
@@ -315,7 +315,7 @@ func (m *Maker) text(at place, l *generable.Limits, try int) (generable.Value, e
 	return generable.StrOf(string(runes)), nil
 }
 
-// says returns a text that says what it is of, with a number if there are several.
+// says returns a text that names what it belongs to, with a number if there are several.
 func (m *Maker) says(at place) string {
 	if m.bare {
 		return "…"

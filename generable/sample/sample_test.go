@@ -138,7 +138,7 @@ func TestNoValue(t *testing.T) {
 	}
 }
 
-// Alternatives come in turn, also in nested types; texts say what they are of; a seed changes the start.
+// Alternatives come in turn, also in nested types; texts name what they belong to; a seed changes the start.
 func TestTurns(t *testing.T) {
 	yes, _ := generable.NewSchema("Yes", "", nil)
 	no, _ := generable.NewSchema("No", "", []generable.Field{{Name: "why", Type: generable.StrT}})

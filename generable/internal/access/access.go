@@ -1,4 +1,4 @@
-// Package access holds the key to what generable shows to its own packages alone.
+// Package access holds the key to what package generable exposes only to its own packages.
 package access
 
 // Key is the argument of generable.Internal. Hosts cannot name it.

@@ -31,7 +31,7 @@ var formats = map[string]Format{
 	"uri":       {"a URI", "https://example.org/path", isURI},
 }
 
-// Named returns the format of that name.
+// Named returns the format with the given name.
 func Named(name string) (Format, bool) {
 	f, ok := formats[name]
 	return f, ok
@@ -40,7 +40,7 @@ func Named(name string) (Format, bool) {
 // Names lists the names of the formats, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(formats)) }
 
-// matcher returns the check for a regular expression, which is compiled when it is first needed.
+// matcher returns the check for a regular expression, which is compiled on first use.
 func matcher(pattern string) func(string) bool {
 	re := lazy.Regexp(pattern)
 	return func(s string) bool { return re().MatchString(s) }
@@ -52,7 +52,7 @@ var (
 	isDurationParts = matcher(`^P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)$`)
 	// The labels of an RFC 1123 name in ASCII.
 	isLabels = matcher(`^[0-9a-zA-Z]([0-9a-zA-Z-]{0,61}[0-9a-zA-Z])?(\.[0-9a-zA-Z]([0-9a-zA-Z-]{0,61}[0-9a-zA-Z])?)*$`)
-	// What comes before the @ of an email address: in quotes, or words with single dots between.
+	// The part before the @ of an email address: quoted, or words separated by single dots.
 	isMailbox = matcher("^(\"[^\"\\\\\r\n]+\"|[0-9a-zA-Z!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+(\\.[0-9a-zA-Z!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+)*)$")
 	isClock   = matcher(`^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([zZ]|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 	isURIText = matcher("^[!#-;=?-\\[\\]_a-z~]+$")
@@ -63,8 +63,8 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// isTime accepts the full-time of RFC 3339; a second of 60 only where a leap second can be,
-// in the last minute of a UTC day.
+// isTime accepts the full-time of RFC 3339. It accepts second 60 only where a leap second can be, in the last minute
+// of a UTC day.
 func isTime(s string) bool {
 	if !isClock(s) {
 		return false

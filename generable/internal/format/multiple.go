@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// IsMultiple reports whether a number in decimals is a multiple of another. It is exact: both are taken as the
-// decimals they are written as.
+// IsMultiple reports whether a decimal number is a multiple of another. It is exact: it uses the decimal digits of
+// both as written.
 func IsMultiple(decimals string, of float64) bool {
 	if i, err := strconv.ParseInt(decimals, 10, 64); err == nil && of >= 1 && of < 1<<53 && of == float64(int64(of)) {
 		return i%int64(of) == 0

@@ -1,4 +1,4 @@
-// Package jsonstr reads the escapes in strings of JSON, and those that JSON does not have.
+// Package jsonstr reads the escapes in JSON strings, including escapes that JSON does not have.
 package jsonstr
 
 import (
@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// End says how the text of a string ends, and so what to do with an escape that is cut.
+// End says how the text of a string ends, and thus how to handle an escape that is cut off.
 type End uint8
 
 const (
-	Whole End = iota // by its quote
-	Cut              // for good: what is left of an escape is dropped
-	Open             // it goes on: an escape that may be longer is not read yet
+	Whole End = iota // with its quote
+	Cut              // cut off for good: the rest of an escape is dropped
+	Open             // it continues: an escape that may become longer is not read yet
 )
 
-// Unescape resolves the escapes in the content of a string, and counts those that JSON does
-// not have.
+// Unescape resolves the escapes in the content of a string, and counts those that JSON does not have.
 func Unescape(s string, end End) (string, int) {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 {
@@ -28,8 +27,8 @@ func Unescape(s string, end End) (string, int) {
 	return string(b), bad
 }
 
-// AppendUnescaped appends the content of a string, of which the first escape is at i. It is
-// never longer than s. It returns how many bytes at the end of s were not read, and how many escapes are bad.
+// AppendUnescaped appends the content of a string whose first escape is at i. It never appends more than len(s)
+// bytes. It returns how many bytes at the end of s were not read, and how many escapes are bad.
 func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad int) {
 	for {
 		b = append(b, s[:i]...)
@@ -38,7 +37,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad 
 			if end == Open {
 				return b, 1, bad
 			}
-			if end == Whole || end == Cut && len(b) == 0 { // one that is all there is stays
+			if end == Whole || end == Cut && len(b) == 0 { // a final backslash stays if the string is whole or holds nothing else
 				b = append(b, '\\')
 			}
 			return b, 0, bad
@@ -78,10 +77,10 @@ func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad 
 				b = utf8.AppendRune(b, r)
 				s = s[n:]
 			}
-		case '\n': // a line that goes on
+		case '\n': // a continued line
 			bad++
 		case '\'', '_', '*', '`', '#', '$', '&', '~', '!', '<', '>', '@', '%', '-', ' ', ':', ';', ',', '=':
-			// Other languages and Markdown escape these: the backslash does not count.
+			// Other languages and Markdown escape these: the backslash is dropped.
 			bad++
 			b = append(b, c)
 		default: // \d, \w, \.: a regular expression or a path whose backslash was not doubled
@@ -94,7 +93,7 @@ func AppendUnescaped(b []byte, s string, i int, end End) (out []byte, left, bad 
 	}
 }
 
-// longRune reads the digits of \u{1F600}, as JavaScript has it, and of \U0001F600, as Python does.
+// longRune reads the digits of JavaScript's \u{1F600} and Python's \U0001F600.
 func longRune(c byte, s string) (r rune, n int) {
 	digits := ""
 	if c == 'u' && s != "" && s[0] == '{' {
@@ -113,7 +112,7 @@ func longRune(c byte, s string) (r rune, n int) {
 	return r, n
 }
 
-// mayBeLong reports whether s, behind \\ and c, may grow into the digits of such an escape.
+// mayBeLong reports whether s, which follows \ and c, may become the digits of such an escape.
 func mayBeLong(c byte, s string) bool {
 	if c == 'U' {
 		return len(s) < 8 && (s == "" || isHex(s))
@@ -121,8 +120,8 @@ func mayBeLong(c byte, s string) bool {
 	return c == 'u' && len(s) < 8 && strings.HasPrefix(s, "{") && (len(s) == 1 || isHex(s[1:]))
 }
 
-// hexRunes reads the digits of \uXXXX, and a second \uXXXX where the first is half of a pair.
-// A half without its other becomes the replacement character.
+// hexRunes reads the digits of \uXXXX, and a second \uXXXX if the first is half of a surrogate pair. A half without
+// its counterpart becomes the replacement character.
 func hexRunes(s string) (r rune, n int) {
 	r, ok := hex4(s)
 	if !ok {
@@ -141,7 +140,7 @@ func hexRunes(s string) (r rune, n int) {
 	return utf8.RuneError, 4
 }
 
-// mayPair reports whether s may grow into the second half of a surrogate pair.
+// mayPair reports whether s may become the second half of a surrogate pair.
 func mayPair(s string) bool {
 	return len(s) < 6 && strings.HasPrefix(`\u`, s[:min(len(s), 2)]) && (len(s) < 3 || isHex(s[2:]))
 }
@@ -153,10 +152,10 @@ func hex4(s string) (rune, bool) {
 	return hexRune(s[:4])
 }
 
-// isHex reports whether a text holds nothing but digits.
+// isHex reports whether a text consists of hexadecimal digits.
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
-// hexRune is the rune whose number the digits write.
+// hexRune returns the rune with the number that the digits represent.
 func hexRune(digits string) (rune, bool) {
 	n, err := strconv.ParseUint(digits, 16, 32)
 	return rune(n), err == nil

@@ -1,4 +1,4 @@
-// Package message words what errors say of values: names and lists in short, paths, suggestions.
+// Package message formats what errors say about values: shortened names and lists, paths, suggestions.
 package message
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// MaxErrors bounds what one value reports: the hundredth line helps nobody.
+// MaxErrors bounds what is reported about one value: the hundredth line does not help.
 const MaxErrors = 100
 
-// OneOf lists an enum's values for an error, shortened when there are many.
+// OneOf lists an enum's values for an error, shortened if there are many.
 func OneOf(values []string) string { return "one of " + List(values) }
 
-// List lists names or values for an error, those that are long and the list itself shortened.
+// List lists names or values for an error. It shortens long ones and the list itself.
 func List(names []string) string { return Listing(names, 12, Shorten) }
 
 // Listing shows the first items of a list and how many more there are.
@@ -40,13 +40,13 @@ func Number(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// MaxShown is how much of a text an error shows.
+// MaxShown is how many characters of a text an error shows.
 const MaxShown = 40
 
 // Shorten clips a text that is too long to show.
 func Shorten(s string) string { return text.ClipBytes(s, 2*MaxShown) }
 
-// Quote quotes s for an error, cut where it is long.
+// Quote quotes s for an error, cut if it is long.
 func Quote(s string) string {
 	n := 0
 	for i := range s {

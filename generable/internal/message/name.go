@@ -9,8 +9,8 @@ func IsAlnum(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// TypeName writes a title, or the name of a property, as types are named: "line items"
-// becomes LineItems. A single word is left as it is.
+// TypeName formats a title, or the name of a property, like the name of a type: "line items" becomes LineItems. A
+// single word is unchanged.
 func TypeName(s string) string {
 	if IsWord(s) {
 		return s
@@ -28,7 +28,7 @@ func TypeName(s string) string {
 	return b.String()
 }
 
-// TypeNameAfter names the type of a part after the key it is under.
+// TypeNameAfter names the type of a part after its key.
 func TypeNameAfter(key string) string {
 	w := TypeName(key)
 	if c := w[0]; 'a' <= c && c <= 'z' {
@@ -37,7 +37,7 @@ func TypeNameAfter(key string) string {
 	return w
 }
 
-// Unique takes and returns a name that was free: the given one, or that with a number.
+// Unique returns a free name, the given one or that with a number, and marks it as taken.
 func Unique(name string, taken map[string]bool) string {
 	out := name
 	for i := 2; taken[out]; i++ {

@@ -8,12 +8,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// AppendStep appends the step to a key of the text, which may be of any length: each record
-// about what is in there has it in its path.
+// AppendStep appends the step to a key of the text. The key may have any length, and each record about its content
+// has it in its path, so it is shortened.
 func AppendStep(b []byte, key string) []byte { return AppendKey(b, Shorten(key)) }
 
-// Path is the way from the root of a value to one place in it, linked upwards so that a walk
-// costs nothing until an error has to name the place. A nil path is the root.
+// Path is the path from the root of a value to one place in it. It is linked upwards so that a walk costs nothing
+// until an error must name the place. A nil path is the root.
 type Path struct {
 	Up   *Path
 	Name string // a field or a key; unused for an index
@@ -26,22 +26,22 @@ type pathKind uint8
 const (
 	InField pathKind = iota
 	InList
-	InItems // all of them: name as it is, [] or [str]
+	InItems // all of them: name is shown verbatim, [] or [str]
 )
 
-// Key is the place of a field or a key below p.
+// Key returns the path of a field or a key below p.
 func (p *Path) Key(name string) *Path { return &Path{Up: p, Name: name} }
 
-// Index is the place of an item below p.
+// Index returns the path of an item below p.
 func (p *Path) Index(i int) *Path { return &Path{Up: p, Idx: i, Is: InList} }
 
-// Part is the place of several parts below p at once, shown as it is: [], [str].
+// Part returns the path of several parts below p at once, shown verbatim: [], [str].
 func (p *Path) Part(shown string) *Path { return &Path{Up: p, Name: shown, Is: InItems} }
 
 func (p *Path) String() string { return string(p.appendTo(nil)) }
 
-// appendTo goes up by recursion and not through a slice of steps, which would move every step of
-// every walk to the heap.
+// appendTo recurses upwards instead of collecting steps in a slice, which would move every step of every walk to the
+// heap.
 func (p *Path) appendTo(b []byte) []byte {
 	if p == nil {
 		return b
@@ -69,7 +69,7 @@ func AppendKey(b []byte, name string) []byte {
 	return append(text.AppendQuoted(append(b, '['), name), ']')
 }
 
-// KeyPath is the path of a field at the root.
+// KeyPath returns the path of a field at the root.
 func KeyPath(name string) string {
 	var own [64]byte
 	return string(AppendKey(own[:0], name))
@@ -90,7 +90,7 @@ func IsWord(s string) bool {
 
 var firstStep = lazy.Regexp(`(?s)^(\.[^.\[]+|\["([^"\\]|\\.)*"\]|\[[0-9]+\])`)
 
-// CutStep takes the first step off a path; an empty step if there is none.
+// CutStep removes the first step from a path. It returns an empty step if the path does not begin with one.
 func CutStep(path string) (step string, isIndex bool, rest string) {
 	step = firstStep().FindString(path)
 	rest = path[len(step):]

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// MaxName bounds the names that are compared, and with them the work.
+// MaxName bounds the names that are compared, and thereby the work.
 const MaxName = 64
 
 // DidYouMean returns "did you mean x?" for the candidate nearest to name, or "".
@@ -24,7 +24,7 @@ func DidYouMean(name string, candidates []string) string {
 			best, bestDist = c, d
 		}
 	}
-	// One slip per three letters is a slip; more is another word.
+	// One typo per three letters is a typo; more make another word.
 	if best == "" || bestDist > (max(len(name), len(best))+2)/3 {
 		return ""
 	}

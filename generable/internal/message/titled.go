@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Heading is the line above what is said of a name: the name and what it means, or the name and a colon.
+// Heading returns the line above the description of a name: the name and its meaning, or the name and a colon.
 func Heading(name, doc string) string {
 	if doc == "" {
 		return name + ":"
@@ -13,10 +13,10 @@ func Heading(name, doc string) string {
 	return Titled(name, doc)
 }
 
-// Titled is a name, followed by what it means where that is known.
+// Titled returns a name, followed by its meaning if that is known.
 func Titled(name, doc string) string { return meaning(name, ": ", doc) }
 
-// Dashed is a name, and behind a dash what it means where that is known.
+// Dashed returns a name, followed by a dash and its meaning if that is known.
 func Dashed(name, doc string) string { return meaning(name, " — ", doc) }
 
 func meaning(name, sign, doc string) string {
@@ -26,7 +26,7 @@ func meaning(name, sign, doc string) string {
 	return name + sign + OneLine(doc)
 }
 
-// OneLine joins the lines of a text, for places that have room for one.
+// OneLine joins the lines of a text, for places with room for a single line.
 func OneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n") {
 		return s
@@ -40,13 +40,13 @@ func OneLine(s string) string {
 	return strings.Join(parts, " ")
 }
 
-// An enum without a name shows at most so many values and bytes of them.
+// An enum without a name shows at most this many values and bytes.
 const (
 	mostListed      = 6
 	mostListedBytes = 120
 )
 
-// Quoted lists values in quotes, the first of many.
+// Quoted lists values in quotes, cut after the first ones if there are many.
 func Quoted(values []string) string {
 	var dst []byte
 	for i, v := range values {

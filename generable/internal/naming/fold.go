@@ -7,18 +7,17 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// Folding says what a name is reduced to when it is compared.
+// Folding says what a name is reduced to for comparison.
 type Folding uint8
 
 const (
-	// Keys leaves letters and digits alone, in lower case, without accents.
+	// Keys keeps only letters and digits, in lower case, without accents.
 	Keys Folding = iota
-	// Values leaves the signs too that make another value: C++ is not C, 1.5 not 15, <5 not
-	// >5, A- not A.
+	// Values also keeps the signs that change a value: C++ is not C, 1.5 not 15, <5 not >5, A- not A.
 	Values
 )
 
-// appendFold appends a text reduced to what people mean by it.
+// appendFold appends a text reduced to its essential characters.
 func appendFold(b []byte, s string, how Folding) []byte {
 	from := len(b)
 	for i := 0; i < len(s); {
@@ -42,7 +41,7 @@ func appendFold(b []byte, s string, how Folding) []byte {
 	return b
 }
 
-// keepsSign reports whether the sign at s[i] is part of the value, of which b has been read.
+// keepsSign reports whether the sign at s[i] is part of the value whose beginning is in b.
 func keepsSign(s string, i int, b []byte) bool {
 	digitNext := i+1 < len(s) && digit(s[i+1])
 	switch c := s[i]; c {
@@ -58,8 +57,7 @@ func keepsSign(s string, i int, b []byte) bool {
 	return false
 }
 
-// appendBase appends a letter beyond ASCII, in lower case, without its accent; other runes
-// are dropped.
+// appendBase appends a non-ASCII letter, in lower case and without its accent; other runes are dropped.
 func appendBase(b []byte, r rune) []byte {
 	switch {
 	case r >= 'ａ' && r <= 'ｚ': // full width
@@ -70,7 +68,7 @@ func appendBase(b []byte, r rune) []byte {
 		if base := accents[r-accentsFrom]; base != "" {
 			return append(b, base...)
 		}
-	case unicode.Is(unicode.Mn, r): // an accent on its own
+	case unicode.Is(unicode.Mn, r): // a separate accent
 		return b
 	case r == 'ș' || r == 'ț': // with a comma below
 		return append(b, "st"[(r-'ș')/2])
@@ -81,8 +79,7 @@ func appendBase(b []byte, r rune) []byte {
 	return b
 }
 
-// accents lists the base letters of the lower case letters of European languages, from
-// accentsFrom on.
+// accents lists the base letters of the lower case letters of European languages, starting at accentsFrom.
 var accents = [...]string{
 	"ss", "a", "a", "a", "a", "a", "a", "ae", "c", "e", "e", "e", "e", "i", "i", "i", "i", // ß to ï
 	"d", "n", "o", "o", "o", "o", "o", "", "o", "u", "u", "u", "u", "y", "th", "y", // ð to ÿ
@@ -98,13 +95,13 @@ var accents = [...]string{
 
 const accentsFrom = 'ß'
 
-// fold reduces a text as [appendFold] does.
+// fold reduces a text like [appendFold].
 func fold(s string, how Folding) string {
 	var buf [64]byte
 	return string(appendFold(buf[:0], s, how))
 }
 
-// Same reports whether two names are the same once they are folded.
+// Same reports whether two names are the same after folding.
 func Same(a, b string) bool {
 	var x, y [64]byte
 	return string(appendFold(x[:0], a, Keys)) == string(appendFold(y[:0], b, Keys))

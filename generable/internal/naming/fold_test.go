@@ -20,7 +20,7 @@ func TestFoldTable(t *testing.T) {
 	}
 }
 
-// A sign tells a name apart where it is part of the value, not where it joins words or begins an item.
+// A sign distinguishes a name if it is part of the value, not if it joins words or begins an item.
 func TestHasSigns(t *testing.T) {
 	for name, want := range map[string]bool{"-1": true, "A-": true, "A+": true, "C#": true, "< 5": true, "low-risk": false, "a - b": false, "- low": false, "low": false, "low.": false} {
 		if got := HasSigns(name); got != want {

@@ -15,13 +15,13 @@ var sameSigns = strings.NewReplacer(
 	"≤", "<=", "≥", ">=", "≈", "~", "≠", "!=", "¬", "!",
 )
 
-// signBytes are the signs that make another value, or turn it into its opposite.
+// signBytes are the signs that change a value, or negate it.
 const signBytes = "+-#!~<>?"
 
 var blanksAtSigns = lazy.Regexp(` *([-+#!~<>?]) *`)
 
-// plainSigns writes the signs of a text as ASCII has them, and with tight drops the blanks
-// behind signs and before them: - 1 is -1, C # is C#.
+// plainSigns replaces the signs of a text by ASCII signs and, with tight, removes the blanks around them: - 1 is -1,
+// C # is C#.
 func plainSigns(s string, tight bool) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		negation := strings.Contains(s, "¬")
@@ -37,8 +37,8 @@ func plainSigns(s string, tight bool) string {
 	return blanksAtSigns().ReplaceAllString(s, "$1")
 }
 
-// appendSigns appends the signs of a text, as [plainSigns] writes it, that are part of what it
-// says: not the dash between two words, and not the mark at the end of a sentence.
+// appendSigns appends the significant signs of a text, as [plainSigns] writes it: not the dash between two words, and
+// not the mark at the end of a sentence.
 func appendSigns(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		before := i > 0 && message.IsAlnum(s[i-1])
@@ -59,12 +59,12 @@ func appendSigns(b []byte, s string) []byte {
 	return b
 }
 
-// denies reports whether the exclamation mark at s[i] negates what follows: !high, != high.
+// denies reports whether the exclamation mark at s[i] negates the text after it: !high, != high.
 func denies(s string, i int) bool {
 	return i+1 < len(s) && (s[i+1] == '=' || message.IsAlnum(s[i+1]) && (i == 0 || !message.IsAlnum(s[i-1])))
 }
 
-// doubted reports whether a text says that a value is not meant, or asks for it.
+// doubted reports whether a text negates a value, or is a question about it.
 func doubted(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '!' && denies(s, i) {

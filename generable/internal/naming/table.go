@@ -1,5 +1,5 @@
-// Package naming finds which of several names a text means, when case, accents, punctuation and the
-// words around a name do not count.
+// Package naming finds which of several names a text means, ignoring case, accents, punctuation and the words around
+// a name.
 package naming
 
 import (
@@ -11,17 +11,17 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Table finds which of a type's parts a text names: the fields of a schema, the values of
-// an enum, the variants of a union. It is made once per type.
+// Table finds which of a type's parts a text names: the fields of a schema, the values of an enum, the variants of a
+// union. It is built once per type.
 type Table struct {
 	how    Folding
-	signs  bool              // some name has a sign that makes another value of it
-	alias  map[string]int32  // the other names, as they are
-	folded map[string]int32  // all names and aliases; -1 where several parts have one
-	phrase map[string]int32  // what a part means, alone or behind its name
+	signs  bool              // some name has a significant sign
+	alias  map[string]int32  // the aliases, verbatim
+	folded map[string]int32  // all names and aliases; -1 where several parts share one
+	phrase map[string]int32  // the meaning of a part, alone or after its name
 	parts  []partName        // all names and aliases, in order
 	words  func() []partName // [Table.byLength], in lower case
-	cased  func() []partName // the same where case counts
+	cased  func() []partName // the same in their original case
 }
 
 type partName struct {
@@ -35,8 +35,7 @@ const MaxName = 4 * message.MaxName
 // maxPhrase bounds the texts that are compared with descriptions.
 const maxPhrase = 1 << 10
 
-// NewTable returns an empty table for names that are reduced in that way. With signs, some name
-// has a sign that makes another value of it.
+// NewTable returns an empty table for names that are folded by how. signs says that some name has a significant sign.
 func NewTable(how Folding, signs bool) *Table {
 	n := &Table{how: how, signs: signs, folded: make(map[string]int32)}
 	n.words = sync.OnceValue(func() []partName { return n.byLength(false) })
@@ -47,7 +46,7 @@ func NewTable(how Folding, signs bool) *Table {
 // HasSigns reports whether a name has a sign that distinguishes it from other texts.
 func HasSigns(name string) bool { return len(appendSigns(nil, plainSigns(name, true))) > 0 }
 
-// AppendKey appends what a name is looked up by.
+// appendKey appends the lookup key of a name.
 func (n *Table) appendKey(b []byte, name string) []byte {
 	if n.how != Values {
 		return appendFold(b, name, n.how)
@@ -74,8 +73,8 @@ func (n *Table) Add(i int, name string, aliases []string) {
 	}
 }
 
-// Describe adds the texts that a model copies from a prompt: the description, and a name with
-// the description behind it.
+// Describe adds the texts that a model may copy from a prompt: the description, and a name followed by the
+// description.
 func (n *Table) Describe(i int, name string, aliases []string, doc string) {
 	if doc == "" {
 		return
@@ -89,7 +88,7 @@ func (n *Table) Describe(i int, name string, aliases []string, doc string) {
 	}
 }
 
-// enter assigns a key to part i, or to no part when another part has it.
+// enter assigns a key to part i, or to no part if another part has it.
 func enter(to map[string]int32, key string, i int) {
 	if key == "" {
 		return
@@ -101,7 +100,7 @@ func enter(to map[string]int32, key string, i int) {
 	to[key] = int32(i)
 }
 
-// Aliased finds the part that has the very text as an alias, or -1.
+// Aliased returns the part that has exactly this text as an alias, or -1.
 func (n *Table) Aliased(text string) int {
 	if i, ok := n.alias[text]; ok {
 		return int(i)
@@ -109,8 +108,8 @@ func (n *Table) Aliased(text string) int {
 	return -1
 }
 
-// Find finds the only part that a text names when case, accents and punctuation do not count.
-// Where they distinguish two names, they count. It returns -1 when there is none.
+// Find returns the only part that a text names, ignoring case, accents and punctuation unless they distinguish two
+// names. It returns -1 without such a part.
 func (n *Table) Find(text string) int {
 	if len(text) > MaxName {
 		return -1
@@ -127,7 +126,7 @@ func (n *Table) Find(text string) int {
 	if !ok && len(key) > 0 {
 		return -1
 	}
-	// Several names fold to this, or it is all punctuation.
+	// Several names fold to this, or the text is only punctuation.
 	text = strings.Trim(text, " \t\r\n\"'`*")
 	found := int32(-1)
 	for _, p := range n.parts {
@@ -141,7 +140,7 @@ func (n *Table) Find(text string) int {
 	return int(found)
 }
 
-// Describes finds the only part that a text describes. It returns -1 when there is none.
+// Describes returns the only part that a text describes, or -1.
 func (n *Table) Describes(text string) int {
 	if len(n.phrase) == 0 || len(text) > maxPhrase {
 		return -1
@@ -152,9 +151,9 @@ func (n *Table) Describes(text string) int {
 	return -1
 }
 
-// Mentioned counts how often a text names each part, longer names first, and returns the part
-// named most, or -1 and all that are named as often. A mention behind a negation does not
-// count. Upper and lower case count if that finds one: a is a word before it is the answer A.
+// Mentioned counts how often a text names each part, longer names first, and returns the part that is named most
+// often, or -1 and all parts that are named equally often. A mention after a negation does not count. Case is
+// significant if that leads to a result: a is a word before it is the answer A.
 func (n *Table) Mentioned(text string) (int, []int) {
 	if len(text) > MaxSearched {
 		return -1, nil

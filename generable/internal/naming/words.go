@@ -9,26 +9,26 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/message"
 )
 
-// MaxSearched bounds the texts in which values are looked for.
+// MaxSearched bounds the texts that are searched for values.
 const MaxSearched = 1 << 16
 
 // Words lists the words of a text in lower case. "isn't" is one word.
 func Words(s string) []string { return splitText(s, false, false).words }
 
-// wordText is a text reduced to its words, joined without blanks, so that a name is found
-// whether it is written in one word or in several.
+// wordText is a text reduced to its words, joined without blanks, so that a name is found whether it is written as
+// one word or as several.
 type wordText struct {
 	text   string
 	starts []int    // where each word begins in text
 	words  []string // the words in lower case, for negations
 }
 
-// besideSigns drops the blank behind signs that compare.
+// besideSigns removes the blank after comparison signs.
 var besideSigns = strings.NewReplacer("< ", "<", "> ", ">", "= ", "=", "~ ", "~")
 
-// splitText reduces a text to its words, without accents; in lower case unless case counts. A
-// minus belongs to its number, and so do other signs if those distinguish names; a sign that
-// negates is its own word, but is not searched.
+// splitText reduces a text to its words, without accents, and in lower case unless exact is set. A minus belongs to
+// its number, and so do other signs if they distinguish names; a negating sign is a separate word, but is not
+// searched.
 func splitText(s string, exact, signs bool) wordText {
 	if s = plainSigns(s, false); signs {
 		s = besideSigns.Replace(s)
@@ -78,14 +78,14 @@ func splitText(s string, exact, signs bool) wordText {
 	return w
 }
 
-// endsInDigit reports whether a text ends in a digit, blanks aside: 1 -2 is a range.
+// endsInDigit reports whether a text ends in a digit, ignoring blanks: 1 -2 is a range.
 func endsInDigit(s string) bool {
 	s = strings.TrimRight(s, " ")
 	return s != "" && digit(s[len(s)-1])
 }
 
-// wordAt is the index of the word that begins at an offset; of the word that would come next
-// at the end; -1 when no word begins there.
+// wordAt returns the index of the word that begins at an offset, the index after the last word at the end of the
+// text, or -1 if no word begins there.
 func (w *wordText) wordAt(at int) int {
 	if at == len(w.text) {
 		return len(w.starts)
@@ -99,7 +99,7 @@ func (w *wordText) wordAt(at int) int {
 // negationReach is how many words before a match are searched for a negation.
 const negationReach = 3
 
-// Negated reports whether one of the last words turns what follows into its opposite.
+// Negated reports whether one of the last words negates what follows.
 func Negated(before []string) bool {
 	for i := len(before) - 1; i >= 0 && i >= len(before)-negationReach; i-- {
 		switch w := before[i]; w {

@@ -7,9 +7,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// Arena is where the parts of a result come from. They lie in blocks, which double up to a
-// bound: a text of brackets has as many lists as bytes, and a block is one allocation. Who
-// keeps a part of a result keeps its block, as its strings keep the text.
+// Arena allocates the parts of a result in blocks, whose size doubles up to a bound: a text of brackets has as many
+// lists as bytes, and a block is one allocation. A reference to a part of a result keeps its block alive, as a
+// reference to one of its strings keeps the text alive.
 type Arena struct {
 	vals    block[generable.Value]
 	keys    block[string]
@@ -20,13 +20,14 @@ type Arena struct {
 	ahead   int32 // the size of the next block of bytes
 }
 
-// block is what is left of the last block of parts of one type.
+// block is the rest of the last block of parts of one type.
 type block[T any] struct {
 	free []T
-	next int32 // the size of the next one; 0 is the least
+	next int32 // the size of the next block; 0 means the minimum
 }
 
-// Blocks have at least and at most so many parts. Anything larger has its own block.
+// Blocks have at least minBlock and at most maxBlock parts (MaxBytes bytes). Requests larger than OwnBlock or
+// OwnBytes get their own block.
 const (
 	minBlock = 4
 	maxBlock = 512
@@ -51,14 +52,14 @@ func (b *block[T]) take(n int, least int32) []T {
 // one returns a part.
 func (b *block[T]) one() *T { return &b.take(1, minBlock)[0] }
 
-// Expect sets the sizes of the first blocks to what a small tape holds: who keeps a small value keeps no
-// more than that.
+// Expect sets the sizes of the first blocks to the needs of a small tape, so that keeping a small value keeps no more
+// memory than it needs.
 func (r *Arena) Expect(t []tape.Node) {
 	if len(t) > maxBlock {
 		return
 	}
-	vals, keys, lists, records := int32(-1), int32(0), int32(0), int32(0) // what all are in is no part
-	for i := 1; i < len(t); i++ {                                         // the first is a placeholder
+	vals, keys, lists, records := int32(-1), int32(0), int32(0), int32(0) // the root is not a part
+	for i := 1; i < len(t); i++ {                                         // the first node is a placeholder
 		switch n := &t[i]; {
 		case n.Flags&tape.FlagKey != 0:
 			keys++
@@ -73,8 +74,8 @@ func (r *Arena) Expect(t []tape.Node) {
 	r.vals.next, r.keys.next, r.lists.next, r.records.next, r.dicts.next = max(vals, 0), keys, lists, records, records
 }
 
-// NextBlock is the size of the next block, and makes the one after it twice as large. The least holds
-// where nothing is expected.
+// NextBlock returns the size of the next block and doubles the size after it. It returns least if no size is
+// expected.
 func NextBlock(next *int32, least, most int32) int32 {
 	n := *next
 	if n == 0 {
@@ -84,27 +85,27 @@ func NextBlock(next *int32, least, most int32) int32 {
 	return n
 }
 
-// Values returns n values to be set.
+// Values returns room for n values.
 func (r *Arena) Values(n int) []generable.Value { return r.vals.take(n, 2*minBlock) }
 
-// names returns n keys to be set.
+// names returns room for n keys.
 func (r *Arena) names(n int) []string { return r.keys.take(n, 2*minBlock) }
 
-// List returns a list of those items.
+// List returns a list of the given items.
 func (r *Arena) List(items []generable.Value) generable.Value {
 	l := r.lists.one()
 	in.SetList(l, items)
 	return l.Value()
 }
 
-// newMap returns an empty dict with space for n entries, as [generable.NewMap] does.
+// newMap returns an empty dict with room for n entries, as [generable.NewMap] does.
 func (r *Arena) newMap(n int) *generable.Map {
 	m := r.dicts.one()
 	in.SetMap(m, r.names(n)[:0], r.Values(n)[:0])
 	return m
 }
 
-// Dict returns a dict of those entries, whose keys differ.
+// Dict returns a dict of the given entries, whose keys must differ.
 func (r *Arena) Dict(keys []string, vals []generable.Value) generable.Value {
 	m := r.dicts.one()
 	in.SetMap(m, append(r.names(len(keys))[:0], keys...), append(r.Values(len(vals))[:0], vals...))
@@ -118,8 +119,8 @@ func (r *Arena) Record(t *generable.Type, vals []generable.Value) generable.Valu
 	return rec.Value()
 }
 
-// Text returns space for a text of up to n bytes, to be appended to. [Arena.Keep] makes a string
-// of it; before that, no other text may be begun.
+// Text returns a buffer to which a text of up to n bytes can be appended. [Arena.Keep] makes a string of it; no other
+// text may be begun before that.
 func (r *Arena) Text(n int) []byte {
 	if n > len(r.bytes) {
 		if n > OwnBytes {
@@ -130,7 +131,7 @@ func (r *Arena) Text(n int) []byte {
 	return r.bytes[:0:n]
 }
 
-// Keep returns what was appended to a text as a string.
+// Keep returns the bytes appended to a text as a string.
 func (r *Arena) Keep(b []byte) string {
 	if len(b) == 0 {
 		return ""

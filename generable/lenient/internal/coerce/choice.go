@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// affinity says how well the kind of a node suits a type, before its content is looked at.
+// affinity says how well the kind of a node suits a type, without looking at its content.
 type affinity uint8
 
 const (
@@ -48,7 +48,7 @@ func (c *Coercer) Affinity(n *tape.Node, t *generable.Type) affinity {
 	return a
 }
 
-// affinities are those of a node alone: what is possible needs another level than Strict.
+// affinities depend on the node alone; affinityPossible applies only to levels other than Strict.
 var affinities = [...][generable.ErrorType + 1]affinity{
 	tape.NodeNull:    {generable.NoneType: AffinityExact},
 	tape.NodeMissing: {generable.NoneType: AffinityExact},
@@ -64,9 +64,8 @@ var affinities = [...][generable.ErrorType + 1]affinity{
 	tape.NodeObj:     {generable.RecordType: AffinityExact, generable.DictType: AffinityExact, generable.UnionType: AffinityExact, generable.ListType: affinityPossible},
 }
 
-// enterOneOf begins a value of an inline union. The kind of the node decides if it can, then
-// the key "type" and the keys of an object; else the branches are tried, those first that suit
-// the kind best.
+// enterOneOf begins a value of an inline union. The kind of the node decides if it can, then the key "type" and the
+// keys of an object. Otherwise the branches are tried, starting with those that suit the kind best.
 func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	best, first, fitting, possible := affinityNone, (*generable.Type)(nil), 0, 0
 	for _, v := range t.Variants {
@@ -91,7 +90,7 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	if in.IsNumber(t) && !c.mayBeNone(n, t) {
 		return c.scalar(at, n, t)
 	}
-	// By affinity, best first. Mostly one is left, and nothing of this reaches the heap.
+	// By affinity, best first. Usually one is left, and none of this reaches the heap.
 	var fitBuf [8]*generable.Type
 	var endsBuf [AffinityExact]int
 	fit, ends := fitBuf[:0], endsBuf[:0]
@@ -123,8 +122,8 @@ func (c *Coercer) enterOneOf(at int, n *tape.Node, t *generable.Type) bool {
 	return c.try(at, t, slices.Clone(fit), slices.Clone(ends))
 }
 
-// enterOnly begins the only branch of a union that suits a node. Where that is an enum, its
-// error mentions null too.
+// enterOnly begins the only branch of a union that suits a node. If that branch is an enum, its error also mentions
+// null.
 func (c *Coercer) enterOnly(at int, branch, union *generable.Type) bool {
 	from := len(c.Errs)
 	done := c.enter(at, branch)
@@ -135,8 +134,8 @@ func (c *Coercer) enterOnly(at int, branch, union *generable.Type) bool {
 	return done
 }
 
-// mayFail reports whether a node may turn out to be no value of the type that suits it best, so
-// that another may serve.
+// mayFail reports whether a node may turn out not to be a value of the type that suits it best, so that another type
+// may be needed.
 func (c *Coercer) mayFail(n *tape.Node, t *generable.Type) bool {
 	switch t.Deref().Kind {
 	case generable.StrType, generable.NoneType, generable.AnyType:
@@ -149,14 +148,14 @@ func (c *Coercer) mayFail(n *tape.Node, t *generable.Type) bool {
 	return c.O.Level == generable.Loose
 }
 
-// mayBeNone reports whether None stands in for what does not fit t: for a part of a value, and
-// for a scalar that is all there is.
+// mayBeNone reports whether None may replace a value that does not fit t: a part of a value, or a scalar that is the
+// whole value.
 func (c *Coercer) mayBeNone(n *tape.Node, t *generable.Type) bool {
 	return c.O.Level == generable.Loose && t.Variants[len(t.Variants)-1].Kind == generable.NoneType &&
 		(len(c.Stack) > c.Trials || n.Kind < tape.NodeArr)
 }
 
-// noBranch ends an inline union of which nothing suits the node.
+// noBranch ends an inline union without a branch that suits the node.
 func (c *Coercer) noBranch(at int, n *tape.Node, t *generable.Type) bool {
 	if c.mayBeNone(n, t) {
 		c.Repair(tape.RepBadDefault, at, c.show(at), "null")
@@ -165,8 +164,8 @@ func (c *Coercer) noBranch(at int, n *tape.Node, t *generable.Type) bool {
 	return c.mismatch(at, t)
 }
 
-// byKeys moves the branches for an object that its keys leave possible to the front and returns
-// how many they are; all when the keys leave none.
+// byKeys moves the branches that the keys of an object leave possible to the front and returns their number, or the
+// number of all branches if the keys leave none.
 func (c *Coercer) byKeys(at int, fit []*generable.Type) int {
 	n := 0
 	for i, v := range fit {
@@ -181,7 +180,7 @@ func (c *Coercer) byKeys(at int, fit []*generable.Type) int {
 	return n
 }
 
-// lacks reports whether a field of t is missing in the object at a node that has to be there.
+// lacks reports whether the object at a node lacks a required field of t.
 func (c *Coercer) lacks(at int, t *generable.Type) bool {
 	var seen uint64
 	for key := range tape.Members(c.Tape, at) {
@@ -203,7 +202,7 @@ func (c *Coercer) IsOf(s string, t *generable.Type) bool {
 	return in.HasValue(t, s) || in.Names(t).Aliased(s) >= 0 || c.O.Level != generable.Strict && c.enumNamed(s, t) >= 0
 }
 
-// saysType finds the branch that an object names by the key "type".
+// saysType finds the branch that an object names under the key "type".
 func (c *Coercer) saysType(at int, fit []*generable.Type) *generable.Type {
 	tagAt := c.findTag(at, generable.DefaultTag)
 	if tagAt < 0 || !c.Tape[tagAt+1].IsText() {
@@ -221,13 +220,13 @@ func (c *Coercer) saysType(at int, fit []*generable.Type) *generable.Type {
 	return nil
 }
 
-// trialKey is one node tried as one union.
+// trialKey identifies one node tried as one union.
 type trialKey struct {
 	node int
 	typ  *generable.Type
 }
 
-// trialResult is the result of a branch, with all that was recorded on the way.
+// trialResult is the result of a branch, with everything that was recorded for it.
 type trialResult struct {
 	v       generable.Value
 	ok      bool
@@ -238,25 +237,24 @@ type trialResult struct {
 	more    int // errors that were not recorded
 }
 
-// trialState is the state of the attempts at one node: at the branches of a union, or at the
-// items of a list of which one is wanted.
+// trialState is the state of the attempts at one node: at the branches of a union, or at the items of a list when one
+// item is wanted.
 type trialState struct {
 	union *generable.Type
 	fit   []*generable.Type
-	ends  []int // of the groups of fit; a group is tried only if none fits of those before
-	nodes []int // the nodes to try, when they are not all the same
+	ends  []int // ends of the groups in fit; a group is tried only if no branch of the groups before it fits
+	nodes []int // the nodes to try, when they differ
 	next  int
 	best  *trialResult
 	of    *generable.Type   // the branch of best
 	ties  []*generable.Type // branches that fit as well as best, with another value
 }
 
-// try enters a node as each of the given branches in turn and keeps the best: the one with the
-// least cost, of equals the one with the lower score. The score counts what is not a repair but
-// speaks against a branch: 1 for each field that takes its default or None because it is not
-// there, for an int read as a float, for a 0 or 1 in text read as a bool and for an object read
-// as a dict. An eighth of a repair's cost is worth one point of the score. Equals are an error
-// that lists them; at level Loose the first counts.
+// try enters a node as each of the given branches in turn and keeps the best: the one with the least cost, among
+// equals the one with the lower score. The score covers what is not a repair but counts against a branch: 1 for each
+// missing field that takes its default or None, for an int read as a float, for a 0 or 1 in text read as a bool, and
+// for an object read as a dict. An eighth of a repair's cost equals one point of the score. Equals are an error that
+// lists them; at level Loose the first one wins.
 func (c *Coercer) try(at int, union *generable.Type, fit []*generable.Type, ends []int) bool {
 	if r, ok := c.Memo[trialKey{at, union}]; ok {
 		return c.settle(r)
@@ -265,7 +263,7 @@ func (c *Coercer) try(at int, union *generable.Type, fit []*generable.Type, ends
 	return false
 }
 
-// tryItems enters each of some items of a list as type t and keeps the best.
+// tryItems enters each of the given items of a list as type t and keeps the best.
 func (c *Coercer) tryItems(at int, t *generable.Type, nodes []int) bool {
 	c.Repair(tape.RepListToSingle, at, c.show(at), "")
 	c.pushTrial(at, &trialState{union: t, fit: slices.Repeat([]*generable.Type{t}, len(nodes)), nodes: nodes})
@@ -317,7 +315,7 @@ func (c *Coercer) stepTrial(f *CoerceFrame) bool {
 	return c.settle(r)
 }
 
-// takeTrial notes the result of the branch tried last.
+// takeTrial records the result of the branch that was tried last.
 func (c *Coercer) takeTrial(f *CoerceFrame) {
 	st, m := f.More.trial, f.mark
 	of := st.fit[st.next-1].Deref()
@@ -331,7 +329,7 @@ func (c *Coercer) takeTrial(f *CoerceFrame) {
 			st.ties = append(st.ties, of)
 		}
 		better = now < have
-	case len(st.ends) > 0 && st.next > st.ends[0]: // it suits the node less
+	case len(st.ends) > 0 && st.next > st.ends[0]: // it suits the node less well
 	default:
 		better = len(c.Errs)-int(m.errs)+c.More-int(m.more) < len(st.best.errs)+st.best.more
 	}
@@ -342,7 +340,7 @@ func (c *Coercer) takeTrial(f *CoerceFrame) {
 	c.rollback(m)
 }
 
-// cutTrial takes all that was recorded since a mark away as the result of a trial.
+// cutTrial removes everything recorded since a mark and returns it as the result of a trial.
 func (c *Coercer) cutTrial(m coerceMark, v generable.Value, ok bool) *trialResult {
 	r := &trialResult{v: v, ok: ok, cost: c.Cost - int(m.cost), score: c.Score - int(m.score), more: c.More - int(m.more)}
 	if len(c.Repairs) > int(m.repairs) {

@@ -9,27 +9,27 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Coercer turns a tape into values of a type. It works on an explicit stack, as the scanner
-// does, so that nesting costs no goroutine stack; and it tries the branches of an inline
-// union with a memory, so that nested unions cost no more than the sum of their branches.
+// Coercer turns a tape into values of a type. Like the scanner, it uses an explicit stack, so nesting needs no
+// goroutine stack. It remembers its attempts at the branches of an inline union, so nested unions cost no more than
+// the sum of their branches.
 type Coercer struct {
-	Docs   []string // the texts that nodes refer to; 0 is the input
-	Base   []int    // where in the input each of them begins
-	Depths []int    // how deep each of them is nested in others
+	Docs   []string // the texts that nodes refer to; index 0 is the input
+	Base   []int    // where in the input each text begins
+	Depths []int    // how deep each text is nested in others
 	Tape   []tape.Node
 	O      generable.Options
-	Names  tape.Names // of the fields that are wanted
+	Names  tape.Names // of the wanted fields
 
-	Stack []*CoerceFrame  // pointers behind its length are frames to be used again
-	ret   generable.Value // the result of the value entered last
+	Stack []*CoerceFrame  // pointers beyond its length are frames for reuse
+	ret   generable.Value // the result of the value that was entered last
 	ok    bool
 
 	Repairs  []generable.Repair
 	Errs     generable.FieldErrors
 	More     int // errors beyond MaxErrors
 	Cost     int
-	compared int // names that hints were chosen from
-	Score    int // what only distinguishes the branches of a union
+	compared int // names that were compared to choose hints
+	Score    int // points that only distinguish the branches of a union
 	Visits   int
 	last     heldText
 
@@ -37,8 +37,8 @@ type Coercer struct {
 	Memo    map[trialKey]*trialResult
 	Subdocs map[int]subdoc // nodes that hold JSON text
 
-	Quiet   bool              // nothing is put on record
-	Pending []generable.Value // values whose container is still to come; kept for its memory
+	Quiet   bool              // nothing is recorded
+	Pending []generable.Value // values whose container comes later; kept for its memory
 	Arena
 }
 
@@ -53,15 +53,15 @@ const (
 	opLimit
 )
 
-// CoerceFrame is one value under construction. There are as many as the text is deep, so that
-// it is kept small: what few frames need is in more.
+// CoerceFrame is one value under construction. There are as many frames as the text is deep, so a frame is kept
+// small: data that few frames need is in More.
 type CoerceFrame struct {
 	op      FrameOp
 	bad     bool
-	keyless bool  // a record whose values come in the order of its fields; a list that is one value itself
-	node    int32 // on the tape, which has less nodes than a text may have bytes
-	cur     int32 // the child that comes next
-	child   int32 // the value entered last
+	keyless bool  // a record whose values come in field order without keys; a list that consists of one value itself
+	node    int32 // on the tape, which has fewer nodes than a text may have bytes
+	cur     int32 // the next child
+	child   int32 // the value that was entered last
 	left    int32 // children left
 	index   int32
 	field   int32
@@ -74,15 +74,15 @@ type CoerceFrame struct {
 	More    *frameMore
 }
 
-// frameMore is what a frame has of the variant of a union, of errors, of a trial.
+// frameMore holds a frame's data about the variant of a union, errors and a trial.
 type frameMore struct {
 	tag    string // the discriminator's key
-	tagged bool   // the tag has come
+	tagged bool   // the tag has been read
 	wrong  []fieldErrs
 	trial  *trialState
 }
 
-// extra returns what few frames need.
+// extra returns the data that few frames need.
 func (f *CoerceFrame) extra() *frameMore {
 	if f.More == nil {
 		f.More = new(frameMore)
@@ -136,7 +136,7 @@ func (c *Coercer) Decode(at int, t *generable.Type) (generable.Value, bool) {
 	}
 }
 
-// take hands the value that was completed last to the frame that waits for it.
+// take passes the last completed value to the frame that waits for it.
 func (c *Coercer) take(f *CoerceFrame) {
 	switch f.op {
 	case OpList, OpDict:
@@ -172,8 +172,8 @@ func (c *Coercer) fail() bool {
 	return true
 }
 
-// enter begins the value of type t at a node. It reports whether the value is complete; if
-// not, a frame was pushed.
+// enter begins the value of type t at a node. It reports whether the value is complete; if not, it has pushed a
+// frame.
 func (c *Coercer) enter(at int, t *generable.Type) bool {
 	n := &c.Tape[at]
 	if t.Kind == generable.RefType || t.Kind == generable.LimitType {
@@ -214,7 +214,7 @@ func (c *Coercer) enter(at int, t *generable.Type) bool {
 	return c.around(at, n, t)
 }
 
-// enterAny begins a value of which no type is known.
+// enterAny begins a value without a known type.
 func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 	switch n.Kind {
 	case tape.NodeMissing:
@@ -246,8 +246,8 @@ func (c *Coercer) enterAny(at int, n *tape.Node) bool {
 	return c.asText(at, n)
 }
 
-// asText makes a text of what is no text as it is written. Where no type asks for a number, one that we cannot
-// hold, NaN or 1e400, is read so: the rest of the document is worth it.
+// asText makes a text of a node that is not a text, as it is written. It is used for numbers that cannot be
+// represented, NaN or 1e400, where no type asks for a number: the rest of the document is worth keeping.
 func (c *Coercer) asText(at int, n *tape.Node) bool {
 	s := c.Raw(n)
 	c.Repair(tape.RepToString, at, s, text.Quote(message.Shorten(s)))
@@ -280,14 +280,14 @@ func (c *Coercer) push(op FrameOp, at int, t *generable.Type) bool {
 
 // pop completes the innermost frame with value v.
 func (c *Coercer) pop(v generable.Value, ok bool) bool {
-	c.Stack = c.Stack[:len(c.Stack)-1] // the next push uses the frame again
+	c.Stack = c.Stack[:len(c.Stack)-1] // the next push reuses the frame
 	if !ok {
 		return c.fail()
 	}
 	return c.done(v)
 }
 
-// next goes on to the next child of a frame, which has so many nodes for its key, and returns its place.
+// next advances a frame to its next child, which is preceded by the given number of key nodes, and returns its index.
 func (c *Coercer) next(f *CoerceFrame, keys int32) int {
 	f.left--
 	f.child = f.cur + keys
@@ -308,7 +308,7 @@ func (c *Coercer) stepList(f *CoerceFrame) bool {
 	return c.pop(c.List(f.Vals), !f.bad)
 }
 
-// badItem decides what becomes of an item or entry that does not fit.
+// badItem decides how to handle an item or entry that does not fit.
 func (c *Coercer) badItem(f *CoerceFrame) {
 	mode := c.O.OnBadItem
 	if mode == generable.ItemError && c.O.Level == generable.Loose && !(f.op == OpList && f.keyless) {
@@ -340,7 +340,7 @@ func (c *Coercer) stepDict(f *CoerceFrame) bool {
 		f.Key = c.Str(int(f.cur))
 		at := c.next(f, 1)
 		if c.Tape[at].Kind == tape.NodeMissing {
-			if _, has := f.M.Get(f.Key); has { // the key came before, with a value
+			if _, has := f.M.Get(f.Key); has { // the key occurred before, with a value
 				c.Repair(tape.RepDuplicateKey, at-1, f.Key, "")
 				continue
 			}
@@ -351,12 +351,11 @@ func (c *Coercer) stepDict(f *CoerceFrame) bool {
 	return c.pop(f.M.Value(), !f.bad)
 }
 
-// maxDepthShown bounds the paths of errors and repairs. What lies deeper has the path of the
-// container that holds it at this depth: without a limit of nesting, the paths of a text could
-// be as long as the text, each.
+// maxDepthShown bounds the paths of errors and repairs. Anything deeper has the path of its container at this depth:
+// without a limit on nesting, each path could be as long as the text.
 const maxDepthShown = tape.DefaultDepth
 
-// Path is where the coercion is, as errors and repairs name it.
+// path returns the current position of the coercion, as errors and repairs name it.
 func (c *Coercer) path() string {
 	var b []byte
 	for i, f := range c.Stack {
@@ -375,8 +374,8 @@ func (c *Coercer) path() string {
 	return string(b)
 }
 
-// enterLimited begins a value that has to keep limits, of a type that is not a field's. Its
-// frame waits for the value; [Coercer.endLimited] then checks it.
+// enterLimited begins a value with limits, of a type that is not a field's. Its frame waits for the value;
+// [Coercer.endLimited] then checks it.
 func (c *Coercer) enterLimited(at int, t *generable.Type) bool {
 	c.push(opLimit, at, t)
 	c.enter(at, t.Elem)

@@ -35,7 +35,7 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 	if c.isPartOf(at, t) {
 		return c.mismatch(at, t)
 	}
-	if c.Affinity(n, t.Elem) == affinityNone { // the kinds have to agree
+	if c.Affinity(n, t.Elem) == affinityNone { // the kinds must agree
 		if c.O.Level == generable.Loose && len(c.Stack) > c.Trials {
 			c.Repair(tape.RepDropItem, at, c.show(at), "[]")
 			return c.done(generable.ListOf())
@@ -51,7 +51,7 @@ func (c *Coercer) enterList(at int, n *tape.Node, t *generable.Type) bool {
 }
 
 // isPartOf reports whether the value at a node has already become the only item of a list of type t, or the only
-// field of an instance of it. A type can contain itself, and wrapping reads no input: without this check the value
+// field of an instance of it. A type can contain itself, and wrapping consumes no input: without this check the value
 // would be wrapped forever.
 func (c *Coercer) isPartOf(at int, t *generable.Type) bool {
 	for _, f := range slices.Backward(c.Stack) {
@@ -65,7 +65,7 @@ func (c *Coercer) isPartOf(at int, t *generable.Type) bool {
 	return false
 }
 
-// TakesKey reports whether an object of type t may have that key.
+// TakesKey reports whether an object of type t may have the given key.
 func (c *Coercer) TakesKey(t *generable.Type, key string) bool {
 	switch t = t.Deref(); t.Kind {
 	case generable.RecordType:
@@ -77,8 +77,8 @@ func (c *Coercer) TakesKey(t *generable.Type, key string) bool {
 	return false
 }
 
-// around looks for the wanted value around or inside of the one that is there: in a string
-// that holds its JSON, in a list of one item, in an object with a single member.
+// around looks for the wanted value around or inside the node: in a string that holds its JSON, in a list of one
+// item, in an object with a single member.
 func (c *Coercer) around(at int, n *tape.Node, t *generable.Type) bool {
 	if c.O.Level == generable.Strict {
 		return c.mismatch(at, t)
@@ -110,8 +110,8 @@ func (c *Coercer) around(at int, n *tape.Node, t *generable.Type) bool {
 	return c.mismatch(at, t)
 }
 
-// textAround finds the text in a list or an object where one is wanted: the only one in it. An
-// answer that must be text is left as it is; so are, at level Loose, all lists and objects.
+// textAround finds the text in a list or an object where a text is wanted: the only one in it. An answer that must be
+// text is left unchanged; so are, at level Loose, all lists and objects.
 func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 	whole := len(c.Stack) == c.Trials
 	switch {
@@ -128,11 +128,11 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 		return c.mismatch(at, t)
 	}
 	c.Repair(tape.RepToString, at, "", s)
-	c.Score += 16 // a branch that has such values is better
+	c.Score += 16 // a branch that accepts such values is better
 	return c.done(generable.StrOf(c.Str(at)))
 }
 
-// inFence reports whether a node is all that is between the ticks of a fence.
+// inFence reports whether a node is the whole content of a fence.
 func (c *Coercer) inFence(n *tape.Node) bool {
 	doc := c.Docs[n.Doc]
 	before := strings.TrimRight(doc[max(0, int(n.Start)-lex.MaxLiteral):n.Start], " \t\r\n")
@@ -141,7 +141,7 @@ func (c *Coercer) inFence(n *tape.Node) bool {
 	return strings.HasSuffix(before[:len(before)-len(tag)], "```") && lex.IsJSONTag(tag) && strings.HasPrefix(after, "```")
 }
 
-// fitting lists the items of a list that are objects and so may each be the one value wanted.
+// fitting lists the items of a list that are objects, so that each may be the one wanted value.
 func (c *Coercer) fitting(at int, n *tape.Node) []int {
 	var nodes []int
 	child := at + 1
@@ -157,14 +157,14 @@ func (c *Coercer) fitting(at int, n *tape.Node) []int {
 // maxSubdocs bounds the nesting of JSON texts inside JSON texts.
 const maxSubdocs = 4
 
-// subdoc is a text that was read as its own document.
+// subdoc is a text that was read as a separate document.
 type subdoc struct {
-	root    int // on the tape, -1 when the text is not a document
+	root    int // index on the tape, -1 when the text is not a document
 	repairs []tape.SynRepair
 	text    string
 }
 
-// enterSubdoc begins a value in the document that the text at a node holds.
+// enterSubdoc begins a value in the document contained in the text at a node.
 func (c *Coercer) enterSubdoc(at, root int, t *generable.Type) bool {
 	d := c.Subdocs[at]
 	c.Repair(tape.RepStringified, at, c.show(at), "")
@@ -174,16 +174,15 @@ func (c *Coercer) enterSubdoc(at, root int, t *generable.Type) bool {
 	return c.enter(root, t)
 }
 
-// subdoc reads the text at a node as a JSON document and returns the tape index of its root, or
-// -1. The text may be broken as the input may be, but has to be such a document as a whole; only
-// at level Loose may prose surround it.
+// subdoc reads the text at a node as a JSON document and returns the tape index of its root, or -1. The text may be
+// broken like the input, but must be such a document as a whole; only at level Loose may prose surround it.
 func (c *Coercer) subdoc(at int) int {
 	n := &c.Tape[at]
 	if !n.IsText() || n.Flags&tape.FlagOpen != 0 {
 		return -1
 	}
 	if s := c.Raw(n); len(s) < lex.MaxLiteral && n.Flags&tape.FlagEscape == 0 && !strings.ContainsAny(s, "{[") {
-		return -1 // looked at again rather than remembered
+		return -1 // cheaper to look at again than to remember
 	}
 	d, ok := c.Subdocs[at]
 	if !ok {
@@ -201,7 +200,7 @@ func (c *Coercer) readSubdoc(at int) subdoc {
 	none := subdoc{root: -1}
 	n := c.Tape[at]
 	text := strings.TrimSpace(c.Str(at))
-	for range maxSubdocs { // JSON of the JSON
+	for range maxSubdocs { // JSON inside JSON
 		if !lex.StrictString(text) {
 			break
 		}
@@ -227,11 +226,11 @@ func (c *Coercer) readSubdoc(at int) subdoc {
 	return subdoc{from + s.Cands[0].Node, s.Repairs, text}
 }
 
-// maxVisits is how often each byte of the input is looked at, at most.
+// maxVisits bounds how often each byte of the input is visited.
 const maxVisits = 4
 
-// Scan reads a text by itself, as far as that may be looked at again, and once more for what is in its strings. Else it
-// has no candidates.
+// Scan reads a separate text if the budget of visits allows that, including another visit for the content of its
+// strings. Otherwise the scanner has no candidates.
 func (c *Coercer) Scan(text string) *tape.Scanner {
 	s := tape.NewScanner(c.O.MaxDepth)
 	if s.Spare = maxVisits*(len(c.Docs[0])+lex.MaxLiteral) - c.Visits - 2*len(text); s.Spare >= 0 {
@@ -243,8 +242,8 @@ func (c *Coercer) Scan(text string) *tape.Scanner {
 	return s
 }
 
-// Embed adds the tape of a text that was read by itself. It is at an offset of the input, and is
-// nested so deep in texts, and takes the tape over. Embed returns where the nodes begin.
+// Embed adds the tape of a text that was read separately and takes ownership of it. start is the text's offset in the
+// input, depth its nesting in other texts. Embed returns the index of its first node.
 func (c *Coercer) Embed(s *tape.Scanner, start, depth int) int {
 	doc := uint16(len(c.Docs))
 	c.Docs = append(c.Docs, s.Src)
@@ -262,7 +261,7 @@ func (c *Coercer) Embed(s *tape.Scanner, start, depth int) int {
 	return from
 }
 
-// coversText reports whether the only candidate, or the fence around it, is all of a text.
+// coversText reports whether the only candidate, or the fence around it, makes up the whole text.
 func coversText(s *tape.Scanner, text string) bool {
 	cand := s.Cands[0]
 	if cand.Fence < 0 {

@@ -16,11 +16,10 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// maxDigits bounds the integers that are read: turning digits into a number takes more than
-// linear time.
+// maxDigits bounds the integers that are read: converting digits to a number takes more than linear time.
 const maxDigits = 4300
 
-// numeral is the value of a number of the tape: an integer of any size, or a float.
+// numeral returns the value of a number on the tape: an integer of any size, or a float.
 func (c *Coercer) numeral(n *tape.Node) (generable.Value, bool) {
 	s := c.Raw(n)
 	switch n.Kind {
@@ -53,8 +52,7 @@ func Floating(s string) (generable.Value, bool) {
 	return generable.FloatOf(f)
 }
 
-// Numeral reads a text that is nothing but a number: as JSON or another language writes it, or with marks between
-// thousands.
+// Numeral reads a text that is only a number: as JSON or another language writes it, or with thousands separators.
 func Numeral(s string) (generable.Value, bool) {
 	if len(s) > maxDigits {
 		return generable.Value{}, false
@@ -69,11 +67,11 @@ func Numeral(s string) (generable.Value, bool) {
 	return Floating(form)
 }
 
-// decimal writes a number that [Numeral] reads as JSON does.
+// decimal writes a number that [Numeral] reads the way JSON does.
 func decimal(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "\u2212"); ok {
-		s = "-" + rest // the minus sign of typesetters
+		s = "-" + rest // the typographic minus sign
 	}
 	if thousands().MatchString(s) {
 		s = thousandMarks.Replace(s)
@@ -93,7 +91,7 @@ func decimal(s string) (string, bool) {
 	return sign + lex.CompleteNumber(body), true
 }
 
-// exactly is the number that [Numeral] read as a float, which may have lost some of its digits.
+// exactly returns the exact value of a number that [Numeral] read as a float, which may have lost digits.
 func exactly(s string) (*big.Rat, bool) {
 	form, ok := decimal(s)
 	digits, exp, _ := strings.Cut(strings.ToLower(form), "e")
@@ -109,7 +107,7 @@ func exactly(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(form)
 }
 
-// whole is the integer that a number stands for which [Numeral] read as a float: 42.0, 1e20.
+// whole returns the integer that a number read as a float by [Numeral] stands for: 42.0, 1e20.
 func whole(s string) (generable.Value, bool) {
 	r, ok := exactly(s)
 	if !ok || !r.IsInt() {
@@ -118,8 +116,8 @@ func whole(s string) (generable.Value, bool) {
 	return generable.BigOf(r.Num()), true
 }
 
-// rounded is the integer nearest to a float that is not integral, of two the one further from
-// zero: by the digits it was written with, where those are known.
+// rounded returns the integer nearest to a float that is not integral, rounding halves away from zero. It uses the
+// digits as written, where they are known.
 func rounded(s string, v generable.Value) (generable.Value, bool) {
 	r, ok := exactly(s)
 	if !ok {
@@ -130,9 +128,9 @@ func rounded(s string, v generable.Value) (generable.Value, bool) {
 	return generable.BigOf(new(big.Int).Quo(r.Num(), r.Denom())), true
 }
 
-// thousands is a number with marks between groups of three digits, 1,234,567.8: those that no one uses as
-// a decimal mark there. A point is one: 1.234 is not read as 1234. Anything else with a comma is not certain
-// to be such a number.
+// thousands matches a number with separators between groups of three digits, 1,234,567.8, using only characters that
+// nobody uses as a decimal mark there. A point is a decimal mark: 1.234 is not read as 1234. Any other text with a
+// comma may not be such a number.
 var thousands = sync.OnceValue(func() *regexp.Regexp {
 	var groups []string
 	for _, mark := range []string{",", " ", "\u00a0", "\u202f", "\u2009", "'"} {
@@ -145,9 +143,9 @@ var thousandMarks = strings.NewReplacer(",", "", " ", "", "\u00a0", "", "\u202f"
 
 var numbers = lazy.Regexp(`[0-9]+([.,][0-9]+)*([eE][-+]?[0-9]+)?`)
 
-// foundNumber finds the only number in a text, with its percent or currency sign taken off, or
-// reads it as a fraction. Several numbers are no answer, nor is one that is part of a word or
-// of which a negation speaks. The second result is how the number is written.
+// foundNumber finds the only number in a text, without its percent or currency sign, or reads the text as a fraction.
+// It rejects several numbers, and a number that is part of a word or negated. The second result is the number as
+// written.
 func foundNumber(s string) (generable.Value, string, bool) {
 	if len(s) > naming.MaxSearched {
 		return generable.Value{}, "", false
@@ -169,7 +167,7 @@ func foundNumber(s string) (generable.Value, string, bool) {
 	if from > 0 && s[from-1] == '.' && (from == 1 || lex.Class[s[from-2]]&lex.IsBlank != 0) {
 		from--
 	}
-	// A minus comes before the number or before its currency sign, and not behind a word.
+	// A minus comes before the number or before its currency sign, and not directly after a word.
 	number := s[from:to]
 	before := strings.TrimRight(s[:from], "$€£¥")
 	minus, signed := strings.CutSuffix(before, "-")

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// enterRecord begins an instance of schema t. tag is the discriminator's key when the
-// instance is a variant of a declared union, and passed over.
+// enterRecord begins an instance of schema t. If the instance is a variant of a declared union, tag is the
+// discriminator's key, which is skipped.
 func (c *Coercer) enterRecord(at int, n *tape.Node, t *generable.Type, tag string) bool {
 	if n.Kind != tape.NodeObj {
 		switch {
@@ -46,22 +46,22 @@ func (c *Coercer) pushRecord(at int, t *generable.Type) *CoerceFrame {
 	return f
 }
 
-// pushFields begins an instance whose first n fields have the n values from a place on, in the
-// declared order and without keys.
+// pushFields begins an instance whose first n fields have the n values starting at index from, in declared order and
+// without keys.
 func (c *Coercer) pushFields(at, from, n int, t *generable.Type) bool {
 	f := c.pushRecord(at, t)
 	f.keyless, f.cur, f.left = true, int32(from), int32(n)
 	return false
 }
 
-// pushOnlyField begins an instance whose only field has the value at a place.
+// pushOnlyField begins an instance whose only field has the value at index at.
 func (c *Coercer) pushOnlyField(at int, t *generable.Type) bool {
 	c.Repair(tape.RepImplied, at, c.show(at), t.Fields[0].Key())
 	return c.pushFields(at, at, 1, t)
 }
 
-// positional reports whether a list at n holds the fields of t in their order: as many items,
-// none of them an object, and each of the kind of its field.
+// positional reports whether a list at n holds the fields of t in their order: as many items as fields, none of them
+// an object, each of the kind of its field.
 func (c *Coercer) positional(at int, n *tape.Node, t *generable.Type) bool {
 	if n.Kind != tape.NodeArr || int(n.Count) != len(t.Fields) || n.Count < 2 {
 		return false
@@ -77,21 +77,21 @@ func (c *Coercer) positional(at int, n *tape.Node, t *generable.Type) bool {
 	return true
 }
 
-// implied reports whether the scalar n may stand for an instance of t: for its only field.
+// implied reports whether the scalar n may stand for an instance of t, as its only field.
 func (c *Coercer) implied(n *tape.Node, t *generable.Type) bool {
 	f := onlyField(t)
 	return f != nil && isScalar(f) && n.Kind < tape.NodeArr && n.Kind != tape.NodeNull && c.Affinity(n, f) > affinityNone
 }
 
-// impliedList reports whether the list at a node may stand for an instance of t: for its only
-// field, a list, and not for a list of instances.
+// impliedList reports whether the list at a node may stand for an instance of t, as its only field, a list, rather
+// than being a list of instances.
 func (c *Coercer) impliedList(at int, n *tape.Node, t *generable.Type) bool {
 	f := onlyField(t)
 	return f != nil && f.Kind == generable.ListType && n.Kind == tape.NodeArr && !(n.Count > 0 && c.hasFieldOf(at+1, t))
 }
 
-// impliedObject reports whether the object at a node may stand for an instance of t: it has
-// nothing of t's only field, but something of a schema that the field or its items can have.
+// impliedObject reports whether the object at a node may stand for an instance of t: it does not have t's only field,
+// but has a field of a schema that this field or its items can have.
 func (c *Coercer) impliedObject(at int, t *generable.Type) bool {
 	f := onlyField(t)
 	if f != nil && f.Kind == generable.ListType {
@@ -100,7 +100,7 @@ func (c *Coercer) impliedObject(at int, t *generable.Type) bool {
 	return f != nil && !c.hasFieldOf(at, t) && c.hasFieldOf(at, f) && !c.isPartOf(at, t)
 }
 
-// onlyField is the type of the only field of t, without None; nil when there are several.
+// onlyField returns the type of the only field of t, without None, or nil when t has several fields.
 func onlyField(t *generable.Type) *generable.Type {
 	if len(t.Fields) != 1 {
 		return nil
@@ -112,8 +112,8 @@ func onlyField(t *generable.Type) *generable.Type {
 	return f
 }
 
-// wraps reports whether the only member of the object at a node is not a field of t but holds
-// an object that has some.
+// wraps reports whether the only member of the object at a node is not a field of t but holds an object with fields
+// of t.
 func (c *Coercer) wraps(at int, t *generable.Type) bool {
 	inner := &c.Tape[at+2]
 	key := c.Str(at + 1)
@@ -123,13 +123,13 @@ func (c *Coercer) wraps(at int, t *generable.Type) bool {
 	return c.hasFieldOf(at+2, t)
 }
 
-// FindField finds the field that a key means: by name, by alias, or by the only name that is
-// the same when both are folded. It returns -1 when there is none.
+// FindField finds the field that a key means: by name, by alias, or by the only name that is the same after folding
+// both. It returns -1 without such a field.
 func (c *Coercer) FindField(t *generable.Type, key string) (int, tape.RepairKind) {
 	return FindField(t, key, c.O.Level)
 }
 
-// FindField does so at a level.
+// FindField is [Coercer.FindField] for a level.
 func FindField(t *generable.Type, key string, level generable.Level) (int, tape.RepairKind) {
 	if i := t.FieldIndex(key); i >= 0 && !t.Fields[i].AliasOnly {
 		return i, tape.RepNone
@@ -164,7 +164,7 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 		f.mark = c.here()
 		f.Key = c.Str(keyAt)
 
-		// Keys mostly come in the declared order.
+		// Keys usually come in declared order.
 		i, rep := int(f.field)+1, tape.RepNone
 		if i >= len(f.Typ.Fields) || f.Typ.Fields[i].Key() != f.Key {
 			if tag := f.tag(); tag != "" && f.Key == tag {
@@ -212,12 +212,12 @@ func (c *Coercer) stepRecord(f *CoerceFrame) bool {
 	return c.endRecord(f)
 }
 
-// extraKey handles a key that is not a field. It reports false when that is an error.
+// extraKey handles a key that is not a field. It reports false if the key is an error.
 func (c *Coercer) extraKey(f *CoerceFrame, keyAt int) bool {
 	at := keyAt + 1
 	foreign, open := in.Foreign(f.Typ)
 	if f.Key == generable.DefaultTag && f.tag() == "" && !foreign && c.Tape[at].IsText() {
-		// The object says what it is. Another name than the schema's contradicts it.
+		// The object names its type. A name other than the schema's contradicts it.
 		says := c.Str(at)
 		if !naming.Same(says, f.Typ.Name) && c.O.Level != generable.Loose {
 			c.failAt(at, text.Quote(f.Typ.Name), c.show(at), "the key "+generable.DefaultTag+" tells which type an object has")
@@ -281,7 +281,7 @@ func (c *Coercer) badField(f *CoerceFrame, field int) {
 	more.wrong = append(more.wrong, fieldErrs{field, int(f.mark.errs), len(c.Errs)})
 }
 
-// forgive drops the errors about a field whose key came again with a value that fits.
+// forgive drops the errors about a field whose key occurred again with a value that fits.
 func (c *Coercer) forgive(f *CoerceFrame, field int) {
 	if f.More == nil {
 		f.bad = false
@@ -304,8 +304,7 @@ func (c *Coercer) forgive(f *CoerceFrame, field int) {
 	f.bad = len(wrong) > 0
 }
 
-// sortErrs brings the errors about a record into the order in which its fields are declared;
-// those about other keys come last.
+// sortErrs sorts the errors about a record by the declared order of its fields; those about other keys come last.
 func (c *Coercer) sortErrs(f *CoerceFrame) {
 	byField := func(a, b fieldErrs) int { return a.field - b.field }
 	wrong := f.More.wrong
@@ -318,7 +317,7 @@ func (c *Coercer) sortErrs(f *CoerceFrame) {
 	}
 }
 
-// endRecord completes a record: fields that did not come get their default.
+// endRecord completes a record: missing fields get their default.
 func (c *Coercer) endRecord(f *CoerceFrame) bool {
 	for i := range f.Typ.Fields {
 		fld := &f.Typ.Fields[i]
@@ -356,7 +355,7 @@ func (c *Coercer) endRecord(f *CoerceFrame) bool {
 	return c.pop(c.Record(f.Typ, f.Vals), true)
 }
 
-// emptyOf is the empty list or dict for a field that may be such; the zero value for others.
+// emptyOf returns the empty list or dict for a field of that type, and the zero value for others.
 func emptyOf(f *generable.Field) generable.Value {
 	var v generable.Value
 	switch f.Type.Deref().Kind {

@@ -22,8 +22,8 @@ func (c *Coercer) Repair(kind tape.RepairKind, at int, before, after string) {
 	})
 }
 
-// offset is where a node is in the input. A text inside a string has the offset of the
-// string: its own offsets say nothing there.
+// offset returns the position of a node in the input. A text inside a string has the offset of the string: its own
+// offsets are meaningless there.
 func (c *Coercer) offset(at int) int {
 	n := &c.Tape[at]
 	if n.Doc > 0 {
@@ -35,8 +35,7 @@ func (c *Coercer) offset(at int) int {
 	return int(n.Start)
 }
 
-// failAt records an error about the value at a node, and reports a complete value that
-// does not fit.
+// failAt records an error about the value at a node, and reports a complete value that does not fit.
 func (c *Coercer) failAt(at int, want, got, hint string) bool {
 	switch {
 	case len(c.Errs) >= message.MaxErrors:
@@ -47,11 +46,11 @@ func (c *Coercer) failAt(at int, want, got, hint string) bool {
 	return c.fail()
 }
 
-// maxCompared bounds the names that all hints of one text are chosen from.
+// maxCompared bounds the number of names that are compared for all hints of one text.
 const maxCompared = 20_000
 
-// nearest is the hint that names the candidate nearest to a name, as long as errors are recorded
-// and not too much has been compared.
+// nearest returns the hint that names the candidate nearest to a name, as long as errors are recorded and the bound
+// of comparisons is not reached.
 func (c *Coercer) nearest(name string, candidates []string) string {
 	if len(c.Errs) >= message.MaxErrors || c.compared+len(candidates) > maxCompared {
 		return ""
@@ -60,8 +59,7 @@ func (c *Coercer) nearest(name string, candidates []string) string {
 	return message.DidYouMean(name, candidates)
 }
 
-// failUnder records an error about what is under the given keys in the object being
-// entered.
+// failUnder records an error about what is under the given keys in the object being entered.
 func (c *Coercer) failUnder(at int, want, got, hint string, keys ...string) bool {
 	n := len(c.Errs)
 	c.failAt(at, want, got, hint)
@@ -75,8 +73,8 @@ func (c *Coercer) failUnder(at int, want, got, hint string, keys ...string) bool
 	return true
 }
 
-// keeps checks the limits of the value v that was made of the node at a place. An error shows what was read, and not
-// what it was read as: only lengths are those of v.
+// keeps checks the limits of the value v that was made from the node at index at. An error shows the original text
+// rather than the value; only lengths are those of v.
 func (c *Coercer) keeps(at int, l *generable.Limits, v generable.Value) bool {
 	errs := in.Breaks(l, v)
 	for _, e := range errs {
@@ -89,7 +87,7 @@ func (c *Coercer) keeps(at int, l *generable.Limits, v generable.Value) bool {
 	return len(errs) == 0
 }
 
-// mismatch records that the value at a node is of another type than t.
+// mismatch records that the value at a node does not have type t.
 func (c *Coercer) mismatch(at int, t *generable.Type) bool {
 	want, hint := in.Wanted(t)
 	if f := c.top(); f != nil && hint == "" && f.op == OpRecord && f.field >= 0 {
@@ -105,8 +103,8 @@ func (c *Coercer) top() *CoerceFrame {
 	return c.Stack[len(c.Stack)-1]
 }
 
-// onLine is the text of a node that may have several lines, on one. A list that the text has no brackets for has its
-// number of items.
+// onLine returns the text of a node, which may span several lines, on one line. A list without brackets in the text
+// is shown as its number of items.
 func (c *Coercer) onLine(n *tape.Node) string {
 	doc := c.Docs[n.Doc]
 	end := int(n.End)
@@ -125,7 +123,7 @@ func (c *Coercer) onLine(n *tape.Node) string {
 	return message.Shorten(shown)
 }
 
-// show is the text of the value at a node for an error or a repair, clipped.
+// show returns the clipped text of the value at a node, for an error or a repair.
 func (c *Coercer) show(at int) string {
 	n := &c.Tape[at]
 	switch n.Kind {

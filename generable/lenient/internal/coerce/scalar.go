@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// scalar makes the value of a scalar type, or of an enum, at a node.
+// scalar makes the value of a scalar type or an enum at a node.
 func (c *Coercer) scalar(at int, n *tape.Node, t *generable.Type) bool {
 	switch n.Kind {
 	case tape.NodeArr, tape.NodeObj:
@@ -32,8 +32,8 @@ func (c *Coercer) scalar(at int, n *tape.Node, t *generable.Type) bool {
 	return c.numberAt(at, n, t)
 }
 
-// Plain is the value of a scalar that is one of type t beyond doubt: most are, and to enter them takes
-// many times as long.
+// Plain returns the value of a scalar that is beyond doubt of type t. Most scalars are, and entering them takes many
+// times as long.
 func Plain(n *tape.Node, raw string, t *generable.Type) (generable.Value, bool) {
 	any := t.Kind == generable.AnyType || t.Kind == generable.ErrorType
 	switch n.Kind {
@@ -57,12 +57,12 @@ func Plain(n *tape.Node, raw string, t *generable.Type) (generable.Value, bool) 
 	return generable.Value{}, false
 }
 
-// isScalar reports whether the values of t are scalars that a text can be read as: int | float is one of them.
+// isScalar reports whether the values of t are scalars that a text can be read as. int | float is such a type.
 func isScalar(t *generable.Type) bool {
 	return in.IsNumber(t) || t.Kind == generable.BoolType || t.Kind == generable.IntType || t.Kind == generable.FloatType || t.Kind == generable.StrType || t.Kind == generable.EnumType
 }
 
-// text is a scalar as text: the content of a string, else what is written there.
+// text returns a scalar as text: the content of a string, else the text as written.
 func (c *Coercer) text(at int, n *tape.Node) string {
 	if n.IsText() {
 		return c.Str(at)
@@ -93,13 +93,13 @@ func (c *Coercer) boolAt(at int, n *tape.Node, t *generable.Type) bool {
 		return c.mismatch(at, t)
 	}
 	if s == "0" || s == "1" {
-		c.Score++ // rather a number
+		c.Score++ // more likely a number
 	}
 	c.Repair(tape.RepToBool, at, c.show(at), strconv.FormatBool(b))
 	return c.done(generable.BoolOf(b))
 }
 
-// foldBool reads a text that is nothing but a truth value.
+// foldBool reads a text that is only a truth value.
 func foldBool(s string) (b, ok bool) {
 	if len(s) > message.MaxName {
 		return false, false
@@ -113,8 +113,8 @@ func foldBool(s string) (b, ok bool) {
 	return false, false
 }
 
-// findBool finds the only truth value in a text, unless it is negated. Of yes and no, only the
-// first word of a text is an answer.
+// findBool finds the only truth value in a text, unless it is negated. Yes and no count as an answer only as the
+// first word of a text.
 func findBool(s string) (b, ok bool) {
 	if len(s) > naming.MaxSearched {
 		return false, false
@@ -145,7 +145,7 @@ func findBool(s string) (b, ok bool) {
 func (c *Coercer) numberAt(at int, n *tape.Node, t *generable.Type) bool {
 	var v generable.Value
 	var ok bool
-	form := "" // how it is written
+	form := "" // the number as written
 	switch {
 	case n.Kind == tape.NodeInt || n.Kind == tape.NodeFloat || n.Kind == tape.NodeNumber:
 		if v, ok = c.numeral(n); !ok {
@@ -243,9 +243,8 @@ func (c *Coercer) enumAt(at int, n *tape.Node, t *generable.Type) bool {
 	return c.failAt(at, message.OneOf(t.Values), c.show(at), c.nearest(s, t.Values))
 }
 
-// enumNamed finds the value of an enum that a text names by itself: by name or alias, with the
-// name of the type before it, with its description, or by the description alone. It returns -1
-// when there is none.
+// enumNamed finds the enum value that a text as a whole names: by name or alias, with the type's name before it, with
+// its description, or by the description alone. It returns -1 without such a value.
 func (c *Coercer) enumNamed(s string, t *generable.Type) int {
 	names := in.Names(t)
 	if i := names.Find(s); i >= 0 {

@@ -12,10 +12,10 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Raw is the text of a node as it was written.
+// Raw returns the text of a node as written.
 func (c *Coercer) Raw(n *tape.Node) string { return c.Docs[n.Doc][n.Start:n.End] }
 
-// Str is the string that a node holds.
+// Str returns the string at a node.
 func (c *Coercer) Str(at int) string {
 	n := &c.Tape[at]
 	s := c.Raw(n)
@@ -49,15 +49,15 @@ func (c *Coercer) Str(at int) string {
 	return t.text
 }
 
-// heldText is the text of a node, and whether its escapes are bad and its bytes valid. The last one is held: a long
-// text is looked at once, however often it is asked for.
+// heldText is the text of a node, whether it has bad escapes, and whether its bytes are valid. The last one is
+// cached: a long text is decoded once, however often it is requested.
 type heldText struct {
 	node       tape.Node
 	text       string
 	bad, valid bool
 }
 
-// textOf decodes the text of a node as it is written, and reports whether some escape is bad.
+// textOf decodes the text of a node as written, and reports whether some escape is bad.
 func (c *Coercer) textOf(n *tape.Node, s string) (string, bool) {
 	switch {
 	case n.Kind != tape.NodeStr:
@@ -79,7 +79,7 @@ func (c *Coercer) textOf(n *tape.Node, s string) (string, bool) {
 	return s, bad > 0
 }
 
-// valid makes s, which is not, valid UTF-8. It reports true where only its last rune is cut off.
+// valid converts s, which is invalid, to valid UTF-8. It reports true if only its last rune is cut off.
 func (c *Coercer) valid(n *tape.Node, s string) (string, bool) {
 	if n.Flags&tape.FlagOpen != 0 {
 		if s = WholeRunes(s); utf8.ValidString(s) {
@@ -87,13 +87,13 @@ func (c *Coercer) valid(n *tape.Node, s string) (string, bool) {
 		}
 	}
 	b := make([]byte, 0, len(s)+2*utf8.UTFMax)
-	for _, r := range s { // each bad byte counts as one
+	for _, r := range s { // each bad byte counts as one rune
 		b = utf8.AppendRune(b, r)
 	}
 	return string(b), false
 }
 
-// WholeRunes cuts the beginning of a rune off the end of a text.
+// WholeRunes removes an incomplete rune from the end of a text.
 func WholeRunes(s string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
 		if !utf8.RuneStart(s[len(s)-i]) {
@@ -107,8 +107,8 @@ func WholeRunes(s string) string {
 	return s
 }
 
-// fenceText is the content of a block between ticks: without the language name on the first
-// line and the line end before the closing ticks.
+// fenceText returns the content of a block between ticks, without the language name on the first line and the line
+// end before the closing ticks.
 func fenceText(s string) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 && i < lex.MaxLiteral && strings.Trim(s[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+#-_.:/ \r") == "" {
 		s = s[i+1:]
@@ -116,7 +116,7 @@ func fenceText(s string) string {
 	return strings.TrimRight(s, " \t\r\n")
 }
 
-// Dedented returns the text v of the node at a place without the blanks that all of its lines begin with.
+// Dedented returns the text v of the node at index at without the indentation that all of its lines share.
 func (c *Coercer) Dedented(at int, v generable.Value) generable.Value {
 	s, _ := v.AsStr()
 	d := text.Dedent(s)
@@ -127,7 +127,7 @@ func (c *Coercer) Dedented(at int, v generable.Value) generable.Value {
 	return generable.StrOf(d)
 }
 
-// unescape decodes the escapes of a string; what it makes lies in the arena.
+// unescape decodes the escapes of a string into the arena.
 func (r *Arena) unescape(s string, end jsonstr.End) (string, int) {
 	i := strings.IndexByte(s, '\\')
 	if i < 0 {

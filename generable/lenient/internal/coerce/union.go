@@ -10,14 +10,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// enterUnion begins a value of a declared union. Its tag alone decides which variant it is,
-// exact or folded, wherever it is, also as the only key around the body; only at level
-// Loose may the fit of the body decide.
+// enterUnion begins a value of a declared union. Only its tag decides the variant, exact or folded, at any position,
+// even as the only key around the body. At level Loose, the fit of the body may decide.
 func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 	switch {
 	case n.Kind == tape.NodeObj:
 	case n.IsText() && c.O.Level != generable.Strict && c.subdoc(at) < 0:
-		// The name of a variant that needs no fields.
+		// The name of a variant without required fields.
 		v, rep := c.VariantNamed(t, c.Str(at))
 		if v == nil || !AllOptional(v) {
 			return c.around(at, n, t)
@@ -53,7 +52,7 @@ func (c *Coercer) enterUnion(at int, n *tape.Node, t *generable.Type) bool {
 	return c.failAt(at, want, "an object without "+t.Tag, "")
 }
 
-// enterOuter begins the variant that the only key of an object names, around its body.
+// enterOuter begins the variant named by the only key of an object, around its body.
 func (c *Coercer) enterOuter(at int, inner *tape.Node, t, v *generable.Type) bool {
 	switch {
 	case inner.Kind == tape.NodeObj:
@@ -102,8 +101,8 @@ func (c *Coercer) enterTagged(at, tagAt int, t *generable.Type) bool {
 	return c.enterRecord(at, &c.Tape[at], v, key)
 }
 
-// adjacent finds the body of variant v beside the tag: the only other member, when it is not
-// a field of v but an object that has some. It returns -1 when the tag is among the fields.
+// adjacent finds the body of variant v next to the tag: the only other member, if it is not a field of v but an
+// object with fields of v. It returns -1 when the tag is among the fields.
 func (c *Coercer) adjacent(at, tagAt int, v *generable.Type) int {
 	if c.O.Level == generable.Strict || c.Tape[at].Count != 2 {
 		return -1
@@ -118,7 +117,7 @@ func (c *Coercer) adjacent(at, tagAt int, v *generable.Type) int {
 	return -1
 }
 
-// hasFieldOf reports whether an object is at a node with a key that is a field of v, or of a member of the union v.
+// hasFieldOf reports whether the node is an object with a key that is a field of v, or of a member of the union v.
 func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
 	if c.Tape[at].Kind != tape.NodeObj {
 		return false
@@ -131,8 +130,8 @@ func (c *Coercer) hasFieldOf(at int, v *generable.Type) bool {
 	return false
 }
 
-// contradicts finds the variant that an object is by its fields, when it has none of those of
-// v, which its tag names, and v would be made of defaults alone.
+// contradicts finds the variant that matches an object by its fields, if the object has no field of v, which its tag
+// names, and v would consist only of defaults.
 func (c *Coercer) contradicts(at int, t, v *generable.Type) *generable.Type {
 	if c.Tape[at].Count < 2 || !AllOptional(v) || c.hasFieldOf(at, v) {
 		return nil
@@ -145,8 +144,8 @@ func (c *Coercer) contradicts(at int, t, v *generable.Type) *generable.Type {
 	return nil
 }
 
-// findTag finds the discriminator among the keys of the object at a node: the last one with
-// the very name, else one that is the same when folded. It returns -1 when there is none.
+// findTag finds the discriminator among the keys of the object at a node: the last key with exactly that name, else
+// one that is equal when folded. It returns -1 without one.
 func (c *Coercer) findTag(at int, tag string) int {
 	exact, folded := -1, -1
 	for keyAt := range tape.Members(c.Tape, at) {

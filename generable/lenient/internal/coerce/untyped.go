@@ -7,14 +7,14 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/tape"
 )
 
-// untyped makes the value at a container of which no type is known, without frames: it reads
-// the tape from its end, so that the members of a container are there before it. It gives up,
-// leaving no trace, where something has to be reported; the frames know the path.
+// untyped makes the value of a container without a known type, without frames: it reads the tape backwards, so that
+// the members of a container are complete before it. If something must be reported, it fails without a trace, because
+// only frames know the path.
 func (c *Coercer) untyped(at int) (generable.Value, bool) {
 	mark := c.here()
 	stack := c.Pending[:0]
 	long := c.Tape[at].Kind == tape.NodeArr && c.Tape[at].Count > OwnBlock
-	if long { // its items are put together where they stay
+	if long { // its items are built where they stay
 		n := int(c.Tape[at].Count)
 		stack = make([]generable.Value, 0, n+n/32+OwnBlock)
 	} else {
@@ -60,8 +60,8 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 				stack = stack[:len(stack)-1]
 				key += 1 + int(c.Tape[key+1].Span)
 			}
-			v, ok = m.Value(), m.Len() == k // else a key came twice
-		default: // no finite number
+			v, ok = m.Value(), m.Len() == k // otherwise a key occurred twice
+		default: // not a finite number
 			ok = false
 		}
 		if !ok || len(c.Repairs) > int(mark.repairs) || c.Cost > int(mark.cost) {
@@ -73,12 +73,12 @@ func (c *Coercer) untyped(at int) (generable.Value, bool) {
 	return stack[0], true
 }
 
-// ManyLists is from how many lists on, each the only item of the next, none is made before it is
-// asked for. Within the usual limit of nesting all are.
+// ManyLists is the number of nested lists, each the only item of the next, from which on they are created on demand.
+// Within the default nesting limit all of them are created.
 const ManyLists = 2 * tape.DefaultDepth
 
-// listsAround is how many lists around the one at a place, up to the value at root, have only one
-// item. It counts them for the innermost alone.
+// listsAround returns how many lists directly around the one at a node, up to the value at root, have only one item.
+// It counts them only for the innermost list.
 func (c *Coercer) listsAround(root, at int) int {
 	if n := &c.Tape[at]; n.Count == 1 && c.Tape[at+1].Kind == tape.NodeArr {
 		return 0

@@ -1,5 +1,5 @@
-// Package lex says what can be said of a piece of a text without knowing where it is: classes of bytes, blanks, names,
-// brackets, numbers and literals.
+// Package lex classifies pieces of a text independently of their position: classes of bytes, blanks, names, brackets,
+// numbers and literals.
 package lex
 
 import (
@@ -12,14 +12,14 @@ import (
 
 // Classes of bytes.
 const (
-	IsBlank     uint8 = 1 << iota // blank, tab, line ends
-	IsPlain                       // may be in a string as it is
+	IsBlank     uint8 = 1 << iota // space, tab, line ends
+	IsPlain                       // may be in a string verbatim
 	IsProseStop                   // may begin something of interest in prose
 	IsWordStop                    // may end an unquoted text
 	IsNumEnd                      // may follow a number in JSON
 	IsIdent                       // may be in an unquoted key
 	IsDigit
-	IsUnquoted // may be in any string as it is: plain, and no quote
+	IsUnquoted // may be in any string verbatim: plain, and not a quote
 )
 
 var Class = makeClasses()
@@ -50,7 +50,7 @@ func makeClasses() (t [256]uint8) {
 	return t
 }
 
-// SkipBlanks returns the offset of the first byte from p on that is not a blank.
+// SkipBlanks returns the offset of the first non-blank byte at or after p.
 func SkipBlanks(src string, p int) int {
 	for p < len(src) && Class[src[p]]&IsBlank != 0 {
 		p++
@@ -58,7 +58,7 @@ func SkipBlanks(src string, p int) int {
 	return p
 }
 
-// PastGap returns the offset of the first byte from p on that belongs to no blank of any kind and to no comment.
+// PastGap returns the offset of the first byte at or after p that is neither in a blank of any kind nor in a comment.
 func PastGap(src string, p int) int {
 	for p < len(src) {
 		c, n := src[p], 1
@@ -89,8 +89,8 @@ func PastGap(src string, p int) int {
 	return p
 }
 
-// TrimGap cuts blanks of any kind, comments and commas off the end of a text, and reports whether commas were among them,
-// and line ends or comments.
+// TrimGap removes blanks of any kind, comments and commas from the end of a text, and reports whether it removed
+// commas, and line ends or comments.
 func TrimGap(text string) (rest string, comma, line bool) {
 	for text != "" {
 		r, n := utf8.DecodeLastRuneInString(text)
@@ -116,7 +116,7 @@ func TrimGap(text string) (rest string, comma, line bool) {
 	return text, comma, line
 }
 
-// OddBlankAt returns the length of the blank at p that JSON does not allow, 0 when there is none.
+// OddBlankAt returns the length of the blank at p that JSON does not allow, or 0 without one.
 func OddBlankAt(src string, p int) int {
 	r, n := utf8.DecodeRuneInString(src[p:])
 	switch {
@@ -126,13 +126,13 @@ func OddBlankAt(src string, p int) int {
 	return n
 }
 
-// wideSigns are the wide forms of narrowSigns, of three bytes each.
+// wideSigns are the full-width forms of narrowSigns, three bytes each.
 const (
 	wideSigns   = "｛｝［］（），、：；＝"
 	narrowSigns = "{}[](),,:;="
 )
 
-// Fold returns the ASCII sign that a wide one at offset p stands for, 0 when there is none.
+// Fold returns the ASCII sign for the full-width sign at offset p, or 0 without one.
 func Fold(src string, p int) byte {
 	if len(src)-p < 3 {
 		return 0
@@ -144,7 +144,7 @@ func Fold(src string, p int) byte {
 	return narrowSigns[i/3]
 }
 
-// SkipName passes over the name of a key and the quote behind it.
+// SkipName skips the name of a key and the quote after it.
 func SkipName(src string, p int, quoted bool) int {
 	for p < len(src) && (Class[src[p]]&IsIdent != 0 || quoted && src[p] == ' ') {
 		p++
@@ -155,11 +155,11 @@ func SkipName(src string, p int, quoted bool) int {
 	return p
 }
 
-// BeginsValue reports whether c begins a value of JSON.
+// BeginsValue reports whether c begins a JSON value.
 func BeginsValue(c byte) bool { return strings.IndexByte("\"{[-tfn0123456789", c) >= 0 }
 
-// CutItem cuts a text behind its first word and the blanks behind that, and reports whether
-// there are any.
+// CutItem splits a text after its first word and the blanks that follow, and reports whether such blanks exist or the
+// word is at the end of an item.
 func CutItem(text string) (word, rest string, blank bool) {
 	p := 0
 	for p < len(text) && Class[text[p]]&(IsBlank|IsNumEnd) == 0 && text[p] != '"' && text[p] != '{' && text[p] != '[' {
@@ -169,7 +169,7 @@ func CutItem(text string) (word, rest string, blank bool) {
 	return text[:p], rest, len(rest) < len(text)-p || rest == "" || Class[rest[0]]&IsNumEnd != 0
 }
 
-// CutEllipsis cuts the dots off the end of a word.
+// CutEllipsis removes the dots from the end of a word.
 func CutEllipsis(text string) (string, bool) {
 	short, ok := strings.CutSuffix(text, "...")
 	if !ok {
@@ -178,7 +178,7 @@ func CutEllipsis(text string) (string, bool) {
 	return strings.TrimRight(short, " \t"), ok
 }
 
-// IsCallee reports whether a word may name what is called: ObjectId, datetime.date, new Date.
+// IsCallee reports whether a word may name something that is called: ObjectId, datetime.date, new Date.
 func IsCallee(w string) bool {
 	for name := range strings.SplitSeq(strings.TrimPrefix(w, "new "), ".") {
 		if !message.IsWord(name) {
@@ -191,14 +191,14 @@ func IsCallee(w string) bool {
 // CloserOf returns the closer of an opening bracket.
 func CloserOf(c byte) byte { return ")]}"[strings.IndexByte("([{", c)] }
 
-// Brackets are those that are open in a text.
+// Brackets tracks the open brackets of a text.
 type Brackets struct {
 	Depth   int
 	closers [16]byte
 }
 
-// Step takes the next byte. It reports false, and takes nothing, for a closer that does not fit the innermost bracket,
-// and where too many are open.
+// Step processes the next byte. It reports false, and changes nothing, for a closer that does not match the innermost
+// bracket and when too many brackets are open.
 func (b *Brackets) Step(c byte) bool {
 	switch c {
 	case '{', '[', '(':
@@ -216,7 +216,7 @@ func (b *Brackets) Step(c byte) bool {
 	return true
 }
 
-// Due is the closer that the innermost bracket waits for, 0 when none is open.
+// Due returns the closer of the innermost open bracket, or 0 without one.
 func (b *Brackets) Due() byte {
 	if b.Depth == 0 {
 		return 0
@@ -224,8 +224,8 @@ func (b *Brackets) Due() byte {
 	return b.closers[b.Depth-1]
 }
 
-// Unopened returns where the first closer of a list or an object is in a text that no bracket opens for, -1 when there
-// is none.
+// Unopened returns the offset of the first closer of a list or object in a text that has no opener there, or -1
+// without one.
 func Unopened(text string) int {
 	open := 0
 	for p := 0; p < len(text); p++ {
@@ -241,8 +241,8 @@ func Unopened(text string) int {
 	return -1
 }
 
-// CloserAt returns where closer c is in a text from offset p on that no bracket opens for, -1 when another
-// one is before it.
+// CloserAt returns the offset, at or after p, of the closer c without an opener there, or -1 if another one precedes
+// it.
 func CloserAt(src string, p int, c byte) int {
 	for open := (Brackets{}); p < len(src); p++ {
 		if open.Step(src[p]) {
@@ -256,8 +256,8 @@ func CloserAt(src string, p int, c byte) int {
 	return -1
 }
 
-// PrefixAt returns the length of the letters at offset p that Python writes before the quote of a
-// string, r"…", u'…', 0 when there are none.
+// PrefixAt returns the length of the letters at offset p that Python writes before the quote of a string, r"…", u'…',
+// or 0 without any.
 func PrefixAt(src string, p int) int {
 	text := src[p:min(p+3, len(src))]
 	n := len(text) - len(strings.TrimLeft(text, "rRbBfFuU"))
@@ -276,5 +276,5 @@ func IsJSONTag(tag string) bool {
 	return false
 }
 
-// CloserIndex is the place of a closer among the three: they differ in their upper bits.
+// CloserIndex returns the index of a closer among the three, which differ in their upper bits.
 func CloserIndex(c byte) int { return int(c>>5) - 1 }

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
 )
 
-// Kind says what a word without quotes stands for.
+// Kind says what an unquoted word stands for.
 type Kind uint8
 
 const (
@@ -15,27 +15,27 @@ const (
 	False
 	Int    // as JSON writes it, without fraction and exponent
 	Float  // as JSON writes it, with fraction or exponent
-	Number // a number that JSON writes otherwise: +1, .5, 0x1F, 1_000
+	Number // a number that JSON writes differently: +1, .5, 0x1F, 1_000
 	NaN    // NaN and the infinities
 	Quoted // a text in quotes
-	Word   // a text without
+	Word   // a text without quotes
 )
 
-// Oddity says in what a word differs from JSON.
+// Oddity says how a word differs from JSON.
 type Oddity uint8
 
 const (
 	Plain     Oddity = iota
 	Foreign          // a literal of another language
 	OddNumber        // a number of another language
-	Cut              // a literal of which the end is missing
+	Cut              // a literal without its end
 )
 
-// MaxLiteral is the length beyond which a word is not a literal but text. Longer numbers
-// are read by the strict path, or as digits alone.
+// MaxLiteral is the length beyond which a word is text rather than a literal. Longer numbers are read only if they
+// are JSON numbers.
 const MaxLiteral = 48
 
-// Classify reports what an unquoted word stands for, and how JSON writes it otherwise.
+// Classify reports what an unquoted word stands for, and how it differs from JSON.
 func Classify(w string) (Kind, Oddity) {
 	if w == "" {
 		return Word, Plain
@@ -69,11 +69,10 @@ var literals = map[string]struct {
 	"NaN": {NaN, Foreign}, "nan": {NaN, Foreign}, "Infinity": {NaN, Foreign}, "inf": {NaN, Foreign},
 }
 
-// maxLiteralName is the length of the longest of them.
+// maxLiteralName is the length of the longest literal.
 const maxLiteralName = len("undefined")
 
-// ClassifyNumber reports whether a word is a number as JSON writes it, as another
-// language does, or no number.
+// ClassifyNumber reports whether a word is a number as JSON or another language writes it, or no number.
 func ClassifyNumber(w string) (Kind, Oddity) {
 	if kind := StrictNumber(w); kind != Word {
 		return kind, Plain
@@ -92,7 +91,7 @@ func ClassifyNumber(w string) (Kind, Oddity) {
 	return Number, OddNumber
 }
 
-// StrictNumber returns Int or Float for a number of JSON, else Word.
+// StrictNumber returns Int or Float for a JSON number, else Word.
 func StrictNumber(w string) Kind {
 	if end, kind := NumberEnd(w, 0); end == len(w) {
 		return kind
@@ -100,8 +99,7 @@ func StrictNumber(w string) Kind {
 	return Word
 }
 
-// NumberEnd returns where the number of JSON at offset p of a text ends, and its kind: Word when
-// there is none.
+// NumberEnd returns the end of the JSON number at offset p of a text, and its kind, or Word without a number.
 func NumberEnd(text string, p int) (int, Kind) {
 	if p < len(text) && text[p] == '-' {
 		p++
@@ -137,8 +135,8 @@ func skipDigits(text string, p int) int {
 	return p
 }
 
-// LooseNumber recognises an unsigned number as other languages write it: .5 and 2., 0x1F,
-// 0b1, 0o7, 1_000, 5n. Leading zeros do not make one: 007 is rather a code.
+// LooseNumber recognises an unsigned number as other languages write it: .5 and 2., 0x1F, 0b1, 0o7, 1_000, 5n.
+// Leading zeros alone do not make one: 007 is more likely a code.
 func LooseNumber(w string) bool {
 	if w == "" || w[0] != '.' && Class[w[0]]&IsDigit == 0 {
 		return false // nothing, or a second sign
@@ -154,15 +152,15 @@ func LooseNumber(w string) bool {
 	return StrictNumber(CompleteNumber(plain)) != Word
 }
 
-// bases are the digits behind what integers to another base than ten begin with.
+// bases maps the prefix of integers in a base other than ten to the digits of that base.
 var bases = map[string]string{"0x": hexDigits, "0X": hexDigits, "0o": "01234567", "0O": "01234567", "0b": "01", "0B": "01"}
 
 const hexDigits = "0123456789abcdefABCDEF"
 
-// IsBased reports whether a number that [LooseNumber] recognises is to another base than ten.
+// IsBased reports whether a number that [LooseNumber] recognises has a base other than ten.
 func IsBased(w string) bool { return bases[w[:min(2, len(w))]] != "" }
 
-// CompleteNumber adds the digits that .5, 2. and 2e leave out.
+// CompleteNumber adds the digits that .5, 2. and 2e omit.
 func CompleteNumber(w string) string {
 	if w[0] == '.' {
 		w = "0" + w
@@ -185,7 +183,7 @@ func StrictString(text string) bool {
 	return bad == 0
 }
 
-// PastString returns the offset behind the string whose opening quote is at p, -1 when there is no other quote like it.
+// PastString returns the offset after the string whose opening quote is at p, or -1 without a closing quote.
 func PastString(text string, p int) int {
 	for q := p + 1; q < len(text); q++ {
 		switch text[q] {
@@ -198,13 +196,13 @@ func PastString(text string, p int) int {
 	return -1
 }
 
-// IsLiteral reports whether a word stands for something else than a text.
+// IsLiteral reports whether a word stands for something other than text.
 func IsLiteral(w string) bool {
 	kind, _ := Classify(w)
 	return kind != Word
 }
 
-// CutLiteral completes a literal of which only the first letters are there.
+// CutLiteral completes a literal of which only the first letters are present.
 func CutLiteral(w string) Kind {
 	switch {
 	case strings.HasPrefix("true", w), strings.HasPrefix("True", w):

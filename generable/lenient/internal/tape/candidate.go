@@ -6,26 +6,27 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// Candidate is a region of the text that was read as a value. A text of lines has many: it is kept small.
+// Candidate is a region of the text that was read as a value. A text of lines has many candidates, so the struct is
+// kept small.
 type Candidate struct {
-	Node       int   // its root on the tape
+	Node       int   // index of its root on the tape
 	Start, End int   // offsets in the text
-	Cost       int   // of its repairs; while it is read, the cost before it
+	Cost       int   // of its repairs; while it is being read, the cost before it
 	Repairs    int32 // its first repair
 	RepairsEnd int32
-	Fence      int32 // index of the fence it is in, or -1
-	DeepAt     int32 // offset where it got too deep
-	Items      int32 // of a list that stands for neighbouring candidates
+	Fence      int32 // index of the enclosing fence, or -1
+	DeepAt     int32 // offset where it became too deep
+	Items      int32 // number of items of a list that stands for neighbouring candidates
 	TooDeep    bool
 	Broken     bool // some repair was needed
 	Think      bool // it is in a reasoning region
-	Adjacent   bool // only blanks, commas and semicolons separate it from the candidate before
+	Adjacent   bool // only blanks, commas and semicolons separate it from the previous candidate
 	Bare       bool // it began in the middle of prose
 }
 
 // FenceMark is a fenced block.
 type FenceMark struct {
-	Start, Body, End int // of the opening ticks, of the content, of the closing ticks
+	Start, Body, End int // start of the opening ticks, the content and the closing ticks
 	N                int // number of ticks
 	tick             byte
 	Tag              string
@@ -34,8 +35,7 @@ type FenceMark struct {
 // thinkMark is a reasoning region, tags included.
 type thinkMark struct{ Start, End int }
 
-// prose reads on to the next thing of interest outside of values: an opening bracket, a
-// fence, a reasoning tag.
+// prose skips to the next thing of interest outside values: an opening bracket, a fence, a reasoning tag.
 func (s *Scanner) prose() bool {
 	src := s.Src
 	for s.Pos < len(src) {
@@ -75,7 +75,7 @@ func (s *Scanner) prose() bool {
 	return true
 }
 
-// text notes that something other than blanks is in the prose.
+// text notes that the prose holds something other than blanks.
 func (s *Scanner) text() {
 	s.adjacent, s.lineStart, s.seenText = false, false, true
 }
@@ -106,8 +106,8 @@ func (s *Scanner) begin(c byte) bool {
 	return s.push(NodeArr)
 }
 
-// announced reports whether the current bracket begins a line and a colon ends the one before, "The answer is:", or it is
-// assigned or an argument, x = { or f({. It looks at a bounded number of blanks.
+// announced reports whether the current bracket begins a line after a line that ends in a colon, "The answer is:", or
+// whether it is assigned or an argument, x = { or f({. It looks at a bounded number of blanks.
 func (s *Scanner) announced() bool {
 	if p := s.Pos - 1; p > 0 && s.Src[p] == '(' && lex.Class[s.Src[p-1]]&lex.IsIdent != 0 {
 		return true // the argument of a call
@@ -120,7 +120,7 @@ func (s *Scanner) announced() bool {
 	return sign == "="
 }
 
-// endCandidate completes the candidate whose root was closed just now.
+// endCandidate completes the candidate whose root has just been closed.
 func (s *Scanner) endCandidate() bool {
 	c := s.Cand
 	c.End = int(s.Tape[c.Node].End)
@@ -141,7 +141,7 @@ func (s *Scanner) accept(c Candidate) bool {
 	return true
 }
 
-// dismiss drops the current candidate: what began like one is prose.
+// dismiss drops the current candidate: what looked like a value is prose.
 func (s *Scanner) dismiss() bool {
 	s.Tape = s.Tape[:s.Cand.Node]
 	s.Stack = s.Stack[:0]
@@ -154,12 +154,12 @@ func (s *Scanner) dismiss() bool {
 	return true
 }
 
-// endRegion ends the current candidate at offset at, with all that is still open in it.
+// endRegion ends the current candidate at offset at, and everything that is still open in it.
 func (s *Scanner) endRegion(at int) bool {
 	if s.Soft {
 		return s.dismiss()
 	}
-	if s.NoComma { // no comma is missing: there is no next item
+	if s.NoComma { // no comma is missing, since no next item exists
 		s.Repairs, s.cost = s.Repairs[:s.bare.repairs], int(s.bare.cost)
 	}
 	if at < s.Pos && !s.back(at) {
@@ -188,7 +188,7 @@ func (s *Scanner) atFenceEnd(p int) bool {
 	return s.inFence || s.Src[p] == '`' && (s.beginsLine(p) || p+3 >= len(s.Src) || s.Src[p+3] == '\n')
 }
 
-// beginsLine reports whether only a few blanks are between the last line end and p.
+// beginsLine reports whether only a few blanks separate p from the previous line end.
 func (s *Scanner) beginsLine(p int) bool {
 	before := s.Src[max(0, p-maxMember):p]
 	line := strings.LastIndexByte(before, '\n')
@@ -210,7 +210,7 @@ func (s *Scanner) ticks(c byte) bool {
 	return true
 }
 
-// fenceTicks counts the run and decides what it means.
+// fenceTicks counts a run of ticks and decides what it means.
 func (s *Scanner) fenceTicks() bool {
 	c := s.Src[s.tok]
 	for s.Pos < len(s.Src) && s.Src[s.Pos] == c {
@@ -229,7 +229,7 @@ func (s *Scanner) fenceTicks() bool {
 		}
 		f.End = s.tok
 		s.inFence = false
-		// A language name directly behind it: this is rather the opening of the next one.
+		// A language name follows directly: this is more likely the opening of the next fence.
 		if s.Pos == len(s.Src) || lex.Class[s.Src[s.Pos]]&lex.IsIdent == 0 {
 			return true
 		}
@@ -259,10 +259,10 @@ func (s *Scanner) fenceInfo() bool {
 	return true
 }
 
-// reasoningTags are the names of elements that hold thoughts, not answers.
+// reasoningTags are the names of elements that contain reasoning, not answers.
 var reasoningTags = [...]string{"think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad"}
 
-// MaxTag bounds the bytes looked at to recognise a tag.
+// MaxTag bounds the bytes that are examined to recognise a tag.
 const MaxTag = 16
 
 // tag reads < in prose, which may open or close a reasoning region.
@@ -281,7 +281,7 @@ func (s *Scanner) tag() bool {
 		s.Pos++
 		return true
 	}
-	if closing { // the opening tag is missing: all before it was reasoning
+	if closing { // the opening tag is missing: everything before it was reasoning
 		s.Thought = len(s.Cands)
 		s.Pos = min(p+len(name)+1, len(s.Src))
 		s.Thinks = append(s.Thinks[:0], thinkMark{0, s.Pos})

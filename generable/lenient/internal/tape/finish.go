@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// finish completes what is open at the end of the text. It reports whether there is more to
-// read, because completing went back.
+// finish completes what is open at the end of the text. It reports whether there is more to read, because completing
+// something went back.
 func (s *Scanner) finish() bool {
 	switch s.St {
 	case StProse:
@@ -20,7 +20,7 @@ func (s *Scanner) finish() bool {
 		f := &s.Fences[len(s.Fences)-1]
 		f.Tag, f.Body = strings.TrimSpace(s.Src[f.Start+f.N:]), s.Pos
 	case StThink:
-		// The region never ended: its content is all there is.
+		// The region never ended: its content is all that exists.
 		s.noThink, s.St = true, StProse
 		s.back(s.tok + 1)
 		s.text()
@@ -45,8 +45,8 @@ func (s *Scanner) finish() bool {
 	return true
 }
 
-// finishComment ends a comment that the text ends in. One that holds closers that are due is none, where a value or a key
-// is directly behind its sign, and else ends before them.
+// finishComment ends a comment at the end of the text. A comment that holds closers of open brackets is not a comment
+// if a value or a key directly follows its sign; otherwise it ends before the closers.
 func (s *Scanner) finishComment() {
 	s.St = s.ret
 	start := s.tok + 1 // a block comment begins at its star
@@ -67,7 +67,7 @@ func (s *Scanner) finishComment() {
 	s.back(max(end, first))
 }
 
-// finishString completes a string that the text ends in.
+// finishString completes a string at the end of the text.
 func (s *Scanner) finishString() bool {
 	n := &s.Tape[s.Cur]
 	start := int(n.Start)
@@ -85,14 +85,14 @@ func (s *Scanner) finishString() bool {
 		if s.cutKey(n) {
 			return true
 		}
-		if strings.ContainsAny(s.Src[start:], ":}]") { // it was not cut: more than its name is lost
+		if strings.ContainsAny(s.Src[start:], ":}]") { // it was not cut off: more than its name is lost
 			s.repair(RepDropped, start, len(s.Src))
 		}
 		s.dropKey()
 		return s.endRegion(s.Pos)
 	}
 	if one := s.Quote - quoteTriple; (s.Quote == quoteTriple || s.Quote == quoteTripleOne) && strings.IndexByte(s.Src[start:], s.Src[start-1]) >= 0 && s.back(start) {
-		s.Quote, s.St = QuoteDouble+one, StString // two of its quotes are too many
+		s.Quote, s.St = QuoteDouble+one, StString // two of its quotes are superfluous
 		return true
 	}
 	if s.FenceCut >= start {
@@ -110,12 +110,13 @@ func (s *Scanner) finishString() bool {
 	return s.attached()
 }
 
-// endsAt goes back to where a string ends whose closing quote is missing, if end is such a place.
+// endsAt goes back to end and ends the string there, as its closing quote is missing. It reports false if end is
+// negative.
 func (s *Scanner) endsAt(n *Node, end int, flags uint8) bool {
 	return end >= 0 && s.back(end) && s.unquoted(n, end, flags)
 }
 
-// unquoted ends a string where its closing quote is missing.
+// unquoted ends a string whose closing quote is missing.
 func (s *Scanner) unquoted(n *Node, end int, flags uint8) bool {
 	n.End = uint32(end)
 	n.Flags |= flags
@@ -124,9 +125,9 @@ func (s *Scanner) unquoted(n *Node, end int, flags uint8) bool {
 	return s.attached()
 }
 
-// urlEnd returns where the string that began at start ends, if it is an address that lacks its
-// closing quote: before the first sign that none has, when the text goes on with a comma or ends
-// with the closer of the innermost bracket. Else it returns -1.
+// urlEnd returns the end of the string that began at start, if it is a URL without its closing quote: before the
+// first character that URLs do not contain, if that is a comma or the closer of the innermost bracket. Otherwise it
+// returns -1.
 func (s *Scanner) urlEnd(start int) int {
 	text := s.Src[start:]
 	scheme, rest, ok := strings.Cut(text[:min(len(text), MaxGap)], "://")
@@ -146,10 +147,10 @@ func (s *Scanner) urlEnd(start int) int {
 	return start + p
 }
 
-// itemsBehind returns where the string that began at start ends, if it runs to the end of the
-// text for want of its closing quote, but either its first line ends in a comma, values follow on
-// the next and the text ends as the value does; or it holds all the closers that are due, with
-// prose behind them. Else it returns -1.
+// itemsBehind returns the end of the string that began at start and runs to the end of the text because its closing
+// quote is missing. The end is known if its first line ends in a comma, values follow on the next line and the text
+// ends as the value does, or if the string holds the closers of all open brackets, with prose after them. Otherwise
+// it returns -1.
 func (s *Scanner) itemsBehind(start int) int {
 	text := s.Src[start:]
 	if !s.pay(len(text)) {
@@ -182,12 +183,11 @@ func (s *Scanner) itemsBehind(start int) int {
 	return -1
 }
 
-// closersAtEnd looks whether the text before p ends in just the closers that are missing, so that
-// they belong to the containers rather than to the string that began at start. It returns
-// where the string ends then, else -1.
+// closersAtEnd reports whether the text before p ends in exactly the missing closers, so that they belong to the
+// containers rather than to the string that began at start. It returns the end of the string in that case, else -1.
 func (s *Scanner) closersAtEnd(start, p int) int {
 	n := len(s.Stack)
-	run := 0 // closers at the end, some of them perhaps too many
+	run := 0 // closers at the end, possibly more than needed
 	q := p
 	for ; q > start; q-- {
 		if c := s.Src[q-1]; c == '}' || c == ']' || c == ')' {
@@ -204,7 +204,7 @@ func (s *Scanner) closersAtEnd(start, p int) int {
 	}
 	for i, f := range s.Stack {
 		if p = s.trimBefore(start, p); p == start || s.Src[p-1] != f.closer && (i < n-1 || strings.IndexByte("}]", s.Src[p-1]) < 0) {
-			return -1 // but the innermost one may be of the wrong kind
+			return -1 // only the innermost one may be of the wrong kind
 		}
 		p--
 	}
@@ -220,8 +220,7 @@ func (s *Scanner) closersAtEnd(start, p int) int {
 	return p
 }
 
-// finishWord completes an unquoted text that the text ends in: a literal or a number may be
-// cut off.
+// finishWord completes an unquoted text at the end of the text; a literal or a number may be cut off.
 func (s *Scanner) finishWord() bool {
 	w := s.Src[s.tok:s.wordEnd]
 	cut := w
@@ -229,7 +228,7 @@ func (s *Scanner) finishWord() bool {
 		cut = cut[:len(cut)-1]
 	}
 	if cut = strings.TrimRight(cut, " \t\r\n"); cut != "" && len(cut) < len(w) && !s.wordKey && !s.Soft && s.pay(len(w)) {
-		s.repair(RepExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but are not part of the word
+		s.repair(RepExtraCloser, s.tok+len(cut), s.wordEnd) // they close nothing, but do not belong to the word
 		s.wordEnd = s.tok + len(cut)
 		w = cut
 	}

@@ -6,17 +6,17 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file decides whether a quote or a closer belongs to the string before it: an answer quotes an
-// object, a program or a pattern without a backslash before each quote.
+// This file decides whether a quote or a closer belongs to the string before it: answers quote objects, programs or
+// patterns without a backslash before each quote.
 
-// brackets are those that are open in the text of a string.
+// brackets tracks the open brackets in the text of a string.
 type brackets struct {
-	node, upTo int // which string, and up to which offset it was looked at
+	node, upTo int // the string, and the offset up to which it was examined
 	open       lex.Brackets
 }
 
-// unclosed returns the closer that the innermost bracket waits for which opens in the string of node n
-// before offset p, 0 when there is none. A closer that does not fit counts as a sign like others.
+// unclosed returns the closer of the innermost bracket that opens in the string of node n before offset p, or 0
+// without one. A closer that does not match is treated like any other character.
 func (s *Scanner) unclosed(n *Node, p int) byte {
 	b := &s.within
 	if start := int(n.Start); b.node != start || b.upTo > p {
@@ -31,8 +31,8 @@ func (s *Scanner) unclosed(n *Node, p int) byte {
 	return b.open.Due()
 }
 
-// quotesInside goes on with string n, which holds a quote like its own, behind the quote of w bytes at p
-// if what follows cannot come after a value, or belongs to brackets that opened in the string.
+// quotesInside continues string n, which holds a quote like its own, after the quote of w bytes at p if what follows
+// cannot come after a value, or belongs to brackets that opened in the string.
 func (s *Scanner) quotesInside(n *Node, p, w int) bool {
 	src := s.upTo(p + w + maxBalanced)
 	next := lex.SkipBlanks(src, p+w)
@@ -55,8 +55,8 @@ func (s *Scanner) quotesInside(n *Node, p, w int) bool {
 	return inside
 }
 
-// closesBehind reports whether a bracket that opened in string n before p is closed behind offset next, where a
-// comma is, and the string goes on after it.
+// closesBehind reports whether a bracket that opened in string n before p is closed after offset next, where a comma
+// is, and the string continues after it.
 func (s *Scanner) closesBehind(n *Node, p, next int) bool {
 	c := s.unclosed(n, p)
 	if c == 0 {
@@ -71,8 +71,8 @@ func (s *Scanner) closesBehind(n *Node, p, next int) bool {
 	return end < len(src) && strings.IndexByte(",}]", src[end]) < 0 && s.stringEnds(src, end)
 }
 
-// stringEnds reports whether a quote that a comma, a closer, the end of the text or, behind a blank, a key follows is in
-// a text from offset p on.
+// stringEnds reports whether a text contains, at or after offset p, a quote that is followed by a comma, a closer,
+// the end of the text or, after a blank, a key.
 func (s *Scanner) stringEnds(src string, p int) bool {
 	for ; p < len(src); p++ {
 		if kind, w := s.QuoteAt(p); kind == QuoteFence {
@@ -86,15 +86,15 @@ func (s *Scanner) stringEnds(src string, p int) bool {
 	return false
 }
 
-// memberFollows reports whether a comma at the byte before offset p separates members: a key, a comment, a
-// closer or nothing is behind it.
+// memberFollows reports whether the comma before offset p separates members: it is followed by a key, a comment, a
+// closer or nothing.
 func (s *Scanner) memberFollows(p int) bool {
 	q := lex.PastGap(s.upTo(p+maxBalanced), p)
 	return q >= len(s.Src) || s.Src[q] == ',' || s.Src[q] == '{' && s.inList() || s.goesOn(p) || s.memberAt(q) || s.has(q, "...") || s.has(q, "…")
 }
 
-// quoteBehindClosers reports whether a quote is directly behind the closers at p, where a comma would be
-// between values.
+// quoteBehindClosers reports whether a quote directly follows the closers at p, where values would be separated by a
+// comma.
 func (s *Scanner) quoteBehindClosers(src string, p int) bool {
 	for p < len(src) && strings.IndexByte("}])", src[p]) >= 0 {
 		p++
@@ -102,7 +102,7 @@ func (s *Scanner) quoteBehindClosers(src string, p int) bool {
 	return p < len(src) && (src[p] == '"' || src[p] == '\'') && !s.isKeyAt(p)
 }
 
-// closerInside reports whether closer c, which is directly behind the last string and does not fit the innermost
+// closerInside reports whether closer c, which directly follows the last string and does not match the innermost
 // bracket, belongs to that string.
 func (s *Scanner) closerInside(c byte) bool {
 	src := s.upTo(s.Pos + maxBalanced)
@@ -119,16 +119,16 @@ func (s *Scanner) fenceInside() bool {
 	return s.pay(int(n.End-n.Start)) && strings.Count(s.Src[n.Start:n.End], "```")%2 == 1
 }
 
-// poppedEnd remembers a container that ended directly behind a string.
+// poppedEnd remembers a container that ended directly after a string.
 type poppedEnd struct {
 	str   marker
 	frame scanFrame
-	end   int // offset behind its closer
+	end   int // offset after its closer
 }
 
-// unpop takes back the closer of the container that was closed last: it belongs to the string before it, if that
-// holds the bracket which it closes, or a quote is directly behind it, and if the string is closed later. The second
-// result says that more text is needed.
+// unpop takes back the closer of the container that was closed last. The closer belongs to the string before it if
+// that holds the matching bracket or a quote directly follows, and if the string is closed later. The second result
+// reports that more text is needed.
 func (s *Scanner) unpop() (done, more bool) {
 	u := s.popped
 	if u.end == 0 || u.end > s.Pos || s.lastClosed != int(u.frame.node) || int(s.Tape[s.lastClosed].End) != u.end || len(s.Tape) != int(u.str.Node)+1 {

@@ -6,20 +6,19 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// RepairKind names a repair of the syntax or a coercion: it is an index of RepairInfo.
+// RepairKind identifies a repair of the syntax or a coercion. It is an index into RepairInfo.
 type RepairKind uint8
 
-// RepairInfo holds the names and costs of the kinds, in the order in which they are declared below. It
-// is read only.
+// RepairInfo holds the names and costs of the kinds, in the order of the declarations below. It is read-only.
 var RepairInfo []repairInfo
 
 type repairInfo struct {
 	Name  string
 	Cost  int
-	After string // what the text before it is read as; "" where that depends on the text
+	After string // what the original text is read as; "" if that depends on the text
 }
 
-// repairKind declares the next kind. No other function adds one, so that those below have fixed places.
+// repairKind declares the next kind. No other function adds one, so that the declarations below have fixed indexes.
 //
 //go:noinline
 func repairKind(name string, cost int, after string) RepairKind {
@@ -33,8 +32,8 @@ var (
 	RepFence     = repairKind("fence", 0, "")
 	RepProse     = repairKind("prose", 0, "")
 	RepReasoning = repairKind("reasoning", 0, "")
-	RepNotChosen = repairKind("not-chosen", 0, "") // another value than the one that was taken
-	RepDropped   = repairKind("dropped", 8, "")    // what its structure held besides
+	RepNotChosen = repairKind("not-chosen", 0, "") // a value other than the chosen one
+	RepDropped   = repairKind("dropped", 8, "")    // other content of its structure
 	// Syntax.
 	RepTrailingComma = repairKind("trailing-comma", 1, "")
 	repExtraComma    = repairKind("extra-comma", 1, "")
@@ -67,7 +66,7 @@ var (
 	RepTruncated     = repairKind("truncated", 5, "")
 	RepDuplicateKey  = repairKind("duplicate-key", 1, "")
 	RepSequence      = repairKind("sequence", 1, "")
-	RepMore          = repairKind("more-repairs", 0, "") // those beyond the first MaxRepairs, as one
+	RepMore          = repairKind("more-repairs", 0, "") // those beyond the first MaxRepairs, combined
 	RepBrackets      = repairKind("missing-brackets", 4, "")
 	// Coercions.
 	RepIntToFloat   = repairKind("int-to-float", 0, "")
@@ -102,10 +101,10 @@ var (
 	RepDedent       = repairKind("dedent", 0, "")
 )
 
-// oddities are the repairs of words that JSON writes otherwise.
+// oddities maps the oddities of words that JSON writes differently to repairs.
 var oddities = [...]RepairKind{lex.Plain: RepNone, lex.Foreign: RepLiteral, lex.OddNumber: RepNumber, lex.Cut: RepTruncated}
 
-// ClassifyWord reports what a word without quotes stands for, and which repair that takes.
+// ClassifyWord reports what an unquoted word stands for, and which repair that takes.
 func ClassifyWord(w string) (nodeKind, RepairKind) {
 	kind, odd := lex.Classify(w)
 	return kind, oddities[odd]
@@ -113,14 +112,14 @@ func ClassifyWord(w string) (nodeKind, RepairKind) {
 
 func (k RepairKind) String() string { return RepairInfo[k].Name }
 
-// SynRepair is a repair of the syntax, as the scanner records it.
+// SynRepair is a recorded repair of the syntax by the scanner.
 type SynRepair struct {
 	Kind     RepairKind
 	Off, End uint32
-	Node     uint32 // number of nodes on the tape at that moment
+	Node     uint32 // number of nodes on the tape at that time
 }
 
-// MaxRepairs bounds the records of one candidate; its cost counts them all.
+// MaxRepairs bounds the records of one candidate; its cost covers all repairs.
 const MaxRepairs = 2000
 
 // repair records a change of the syntax over the bytes from off to end.
@@ -134,9 +133,9 @@ func (s *Scanner) repair(kind RepairKind, off, end int) {
 	}
 }
 
-// odd reads the byte c, which JSON does not allow where a token begins or ends.
+// odd reads the byte c, which JSON does not allow at the beginning or end of a token.
 func (s *Scanner) odd(c byte) bool {
-	letter := c < 0x80 && lex.Class[c]&lex.IsIdent != 0 && strings.IndexByte(".-rRbBfFuU", c) < 0 // nor may it begin r"a"
+	letter := c < 0x80 && lex.Class[c]&lex.IsIdent != 0 && strings.IndexByte(".-rRbBfFuU", c) < 0 // and it cannot begin r"a"
 	if (!letter || s.Soft || s.St != stArrNext && s.St != stObjValue) && !s.wants(4) {
 		return false
 	}
@@ -164,8 +163,8 @@ func (s *Scanner) odd(c byte) bool {
 	return s.oddValue(c)
 }
 
-// aside passes over what may be put between any two tokens: a comment, an ellipsis. The end of
-// an element around the value is the end of the value.
+// aside skips what may appear between any two tokens: a comment, an ellipsis. The end of an element around the value
+// is the end of the value.
 func (s *Scanner) aside(c byte) bool {
 	switch c {
 	case '/', '#':
@@ -178,10 +177,10 @@ func (s *Scanner) aside(c byte) bool {
 	return false
 }
 
-// upTo is the text before offset end.
+// upTo returns the text before offset end.
 func (s *Scanner) upTo(end int) string { return s.Src[:min(len(s.Src), end)] }
 
-// trimBefore returns where the text before offset p ends, without blanks and not before from.
+// trimBefore returns the end of the text before offset p without trailing blanks, but not less than from.
 func (s *Scanner) trimBefore(from, p int) int {
 	for p > from && lex.Class[s.Src[p-1]]&lex.IsBlank != 0 {
 		p--
@@ -189,8 +188,8 @@ func (s *Scanner) trimBefore(from, p int) int {
 	return p
 }
 
-// pastColon returns the offset behind blanks and a colon at p, or behind another sign in its place, which stands
-// behind keys in quotes alone; -1 when there is none.
+// pastColon returns the offset after the blanks and the colon at p, or after another sign in its place, which may
+// only follow keys in quotes. It returns -1 without one.
 func (s *Scanner) pastColon(p int, quoted bool) int {
 	src := s.upTo(p + MaxGap)
 	if p = lex.PastGap(src, p); p >= len(src) {
@@ -209,12 +208,12 @@ func (s *Scanner) pastColon(p int, quoted bool) int {
 	return -1
 }
 
-// Fold returns the ASCII sign that a wide one at offset p stands for, 0 when there is none.
+// Fold returns the ASCII sign for the full-width sign at offset p, or 0 without one.
 func (s *Scanner) Fold(p int) byte {
 	return lex.Fold(s.Src, p)
 }
 
-// widened records the wide form of the sign c and goes to its last byte, as if it had one.
+// widened records the full-width form of the sign c and moves to its last byte, as if it had one.
 func (s *Scanner) widened(c byte) {
 	kind := RepFullWidth
 	if c == ':' || c == '=' {
@@ -224,8 +223,8 @@ func (s *Scanner) widened(c byte) {
 	s.Pos += 2
 }
 
-// wide reads the wide form of the sign c as that sign. All that may be looked at behind it has
-// to be there before the first of its bytes is passed over.
+// wide reads the full-width form of the sign c as that sign. All text that may be examined after it must have arrived
+// before its first byte is skipped.
 func (s *Scanner) wide(c byte) bool {
 	if !s.wants(2 * maxAhead) {
 		return false

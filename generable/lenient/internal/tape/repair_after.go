@@ -7,9 +7,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file repairs what is where a comma or a closer should be.
+// This file repairs what appears in place of a comma or a closer.
 
-// oddAfter reads what follows a value and is neither comma nor closer.
+// oddAfter reads what follows a value and is neither a comma nor a closer.
 func (s *Scanner) oddAfter(c byte) bool {
 	p, str := s.Pos, s.LastStr.Node >= 0
 	if glued := c == '#' && str && int(s.LastStr.next) == p && !s.has(p, "# "); !glued && s.aside(c) {
@@ -97,7 +97,7 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 		}
 		p := lex.SkipBlanks(s.Src, s.Pos+1)
 		switch opens := p < len(s.Src) && s.Tape[s.LastStr.Node].Flags&FlagQuoted == 0; {
-		case opens && (s.Src[p] == ',' || s.Src[p] == ';'): // a bracket alone
+		case opens && (s.Src[p] == ',' || s.Src[p] == ';'): // a single bracket
 			return s.skip(1)
 		case opens && c == '{' && s.inList() && (s.isKeyAt(p) || s.isMember(p)):
 		case s.reopen(s.LastStr):
@@ -114,8 +114,7 @@ func (s *Scanner) missingCommaBracket(c byte) bool {
 	return s.rejoinList() || s.skip(1)
 }
 
-// quoteAfter reads a quote directly after a value: a comma is missing, or the last string
-// goes on.
+// quoteAfter reads a quote directly after a value: a comma is missing, or the last string continues.
 func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	last := s.LastStr
 	if last.Node >= 0 {
@@ -136,10 +135,10 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 				if end := s.trimBefore(int(n.Start), int(n.End)); run == w && !s.top().obj && end > int(n.Start) && s.Src[end-1] == ',' && s.cutString(end-1) {
 					return true // "a,"": it is an empty string
 				}
-				if n.Flags&FlagQuoted == 0 || !s.quotesOpen() { // "a"": they are too many
+				if n.Flags&FlagQuoted == 0 || !s.quotesOpen() { // "a"": the quotes are superfluous
 					return s.skipAs(RepQuotes, run)
 				}
-				if s.reopen(last) { // "say "hi"": the second one ends it
+				if s.reopen(last) { // "say "hi"": the second quote ends it
 					return true
 				}
 			}
@@ -158,10 +157,10 @@ func (s *Scanner) quoteAfter(kind quoteKind, p, w int) bool {
 	return true
 }
 
-// maxRun bounds the quotes in a row that are looked at.
+// maxRun bounds the consecutive quotes that are examined.
 const maxRun = 4
 
-// quoteRun returns the length of the run of quotes like that of w bytes at p.
+// quoteRun returns the length of the run of quotes at p that equal its first w bytes.
 func (s *Scanner) quoteRun(p, w int) int {
 	n := w
 	for n < maxRun*w && s.has(p+n, s.Src[p:p+w]) {
@@ -173,14 +172,14 @@ func (s *Scanner) quoteRun(p, w int) int {
 // blanksAt reports whether a blank is at offset p.
 func (s *Scanner) blanksAt(p int) bool { return p < len(s.Src) && lex.Class[s.Src[p]]&lex.IsBlank != 0 }
 
-// quoteFollows reports whether a quote of that kind is at offset p, after blanks, and begins a token.
+// quoteFollows reports whether a quote of that kind follows offset p, after blanks, and begins a token.
 func (s *Scanner) quoteFollows(p int, kind quoteKind) bool {
 	p = lex.PastGap(s.upTo(p+MaxGap-1), p)
 	next, w := s.QuoteAt(min(p, len(s.Src)))
 	return w > 0 && next == kind && !s.endsToken(p+w)
 }
 
-// keyFlag is the flag of what comes before the next separator: a key, or an item.
+// keyFlag returns the flag of what comes before the next separator: a key, or an item.
 func (s *Scanner) keyFlag() uint8 {
 	if s.top().obj {
 		return FlagKey
@@ -188,17 +187,17 @@ func (s *Scanner) keyFlag() uint8 {
 	return 0
 }
 
-// MaxGap bounds the blanks that are passed over to see what follows a token.
+// MaxGap bounds the blanks that are skipped to see what follows a token.
 const MaxGap = 16
 
-// takeBack undoes the completion of the string that was read last.
+// takeBack undoes the completion of the last string.
 func (s *Scanner) takeBack() {
 	s.Tape[s.top().node].Count--
 	s.forget()
 }
 
-// wordAfter reads a byte directly after a value that begins neither a string nor a bracket:
-// the last string goes on, or a comma is missing, or prose follows a value that was cut off.
+// wordAfter reads a byte directly after a value that begins neither a string nor a bracket: the last string
+// continues, a comma is missing, or prose follows a value that was cut off.
 func (s *Scanner) wordAfter(c byte) bool {
 	top := s.top()
 	member := false
@@ -213,7 +212,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 	}
 	if last := s.LastStr; last.Node >= 0 {
 		n := s.Tape[last.Node]
-		item := false // rather its own value than the rest of a string
+		item := false // more likely a separate value than the rest of a string
 		if !top.obj && int(last.next) < s.Pos {
 			item = s.isItem(s.Pos) && !s.quotesOpen()
 		} else if !top.obj {
@@ -226,7 +225,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 			return true
 		}
 		end, ok := s.endsInside(int(n.Start), int(last.quote))
-		ok = ok && s.unclosed(&n, end) == 0 // else the closers there are of brackets in the string
+		ok = ok && s.unclosed(&n, end) == 0 // otherwise the closers there belong to brackets in the string
 		quotes := n.Flags&FlagQuoted != 0 && s.unclosed(&n, int(last.quote)) != 0
 		if ok && !quotes && int(last.next) == s.Pos && s.endString(end) {
 			return true
@@ -255,7 +254,7 @@ func (s *Scanner) wordAfter(c byte) bool {
 	return !top.obj || s.openWord(FlagKey)
 }
 
-// endString ends the string closed last at an offset before its quote, which it lacks, and goes on there.
+// endString ends the last string, whose quote is missing, at an earlier offset, and continues there.
 func (s *Scanner) endString(end int) bool {
 	n := &s.Tape[s.LastStr.Node]
 	if end <= int(n.Start) || !s.back(end) {
@@ -268,8 +267,8 @@ func (s *Scanner) endString(end int) bool {
 	return true
 }
 
-// cutString ends the string closed last before a quote that rather begins the next token.
-// Should that token not turn out as one, the string is reopened.
+// cutString ends the last string before a quote that more likely begins the next token. If that does not turn out to
+// be a token, the string is reopened.
 func (s *Scanner) cutString(end int) bool {
 	m := s.LastStr
 	if !s.back(int(m.quote)) {
@@ -277,7 +276,7 @@ func (s *Scanner) cutString(end int) bool {
 	}
 	n := &s.Tape[m.Node]
 	if p := end - 1; p > int(n.Start) && s.Src[p] == '"' && s.Src[p-1] == '\\' {
-		end = p // the quote was there, but a backslash before it took its meaning: "C:\me\"
+		end = p // the quote was there, but a backslash before it changed its meaning: "C:\me\"
 	}
 	n.End = uint32(end)
 	n.Flags |= FlagRepaired
@@ -287,11 +286,11 @@ func (s *Scanner) cutString(end int) bool {
 	return true
 }
 
-// This file looks at what comes before and after a place where a value ended. Each looks at a
-// bounded number of bytes.
+// The functions below examine what comes before and after the end of a value. Each looks at a bounded number of
+// bytes.
 
-// quotesOpen reports whether one of the quotes inside of the last string has no partner, so that
-// the one that closed it may rather be that.
+// quotesOpen reports whether one of the quotes inside the last string has no partner, so that the closing quote may
+// be its partner.
 func (s *Scanner) quotesOpen() bool {
 	n := s.Tape[s.LastStr.Node]
 	if n.Flags&FlagRepaired == 0 {
@@ -314,8 +313,8 @@ func (s *Scanner) endsToken(p int) bool {
 	return p >= len(s.Src) || s.Src[p] == ',' || s.Src[p] == '}' || s.Src[p] == ']' || s.Fold(p) == ','
 }
 
-// isItem reports whether a number or a literal is at offset p, and what may follow an item
-// comes after it. It looks at a bounded number of bytes.
+// isItem reports whether a number or a literal is at offset p and is followed by what may follow an item. It looks at
+// a bounded number of bytes.
 func (s *Scanner) isItem(p int) bool {
 	src := s.upTo(p + lex.MaxLiteral + MaxGap)
 	first, next, _ := lex.CutItem(src[p:])
@@ -333,8 +332,8 @@ func (s *Scanner) isItem(p int) bool {
 	return blank && lex.IsLiteral(second)
 }
 
-// paragraph returns where the text before the current position ends, if a blank line separates
-// the two, else -1. It looks at a bounded number of blanks.
+// paragraph returns the end of the text before the current position if a blank line separates them, else -1. It looks
+// at a bounded number of blanks.
 func (s *Scanner) paragraph() int {
 	p := s.trimBefore(max(0, s.Pos-maxMember), s.Pos)
 	if strings.Count(s.Src[p:s.Pos], "\n") < 2 {
@@ -343,8 +342,8 @@ func (s *Scanner) paragraph() int {
 	return p
 }
 
-// endsBefore finds where a string ends whose closing quote is missing: before the commas, the line end or the comments
-// directly before the quote at q. It looks at a bounded number of bytes.
+// endsBefore finds the end of a string whose closing quote is missing: before the commas, the line end or the
+// comments directly before the quote at q. It looks at a bounded number of bytes.
 func (s *Scanner) endsBefore(start, q int) (int, bool) {
 	gap := s.Src[max(start, q-maxAhead):q]
 	text, comma, line := lex.TrimGap(gap)
@@ -352,9 +351,9 @@ func (s *Scanner) endsBefore(start, q int) (int, bool) {
 	return p, p > start && (comma || line && strings.IndexByte("{[(", s.Src[p-1]) < 0)
 }
 
-// endsInside finds where a string ends that ran over brackets, because its closing quote is
-// missing: before the run of blanks and punctuation, closers among it, directly
-// before the quote at q. It looks at a bounded number of bytes.
+// endsInside finds the end of a string that ran over brackets because its closing quote is missing: before the run of
+// blanks and punctuation, which includes closers, directly before the quote at q. It looks at a bounded number of
+// bytes.
 func (s *Scanner) endsInside(start, q int) (int, bool) {
 	p, closers := q, 0
 	for p > start && q-p < 2*maxAhead {
@@ -374,8 +373,8 @@ func (s *Scanner) endsInside(start, q int) (int, bool) {
 	return 0, false
 }
 
-// memberInside returns where a string ends that ran over the next key, because its closing quote is missing:
-// {"a": "x, b: "y"}, before the comma or line end that comes before that key. The quote at q opens the value.
+// memberInside returns the end of a string that ran over the next key because its closing quote is missing: {"a": "x,
+// b: "y"}, before the comma or line end that precedes the key. The quote at q opens the value.
 func (s *Scanner) memberInside(start, q int) int {
 	p := s.trimBefore(start, q)
 	name := p - 1
@@ -391,7 +390,7 @@ func (s *Scanner) memberInside(start, q int) int {
 	if !message.IsWord(s.Src[name:p-1]) || !s.quoteEndsToken(q) {
 		return -1
 	}
-	if s.Tape[s.LastStr.Node-1].Kind == NodeWord { // keys have no quotes here: another may be before it
+	if s.Tape[s.LastStr.Node-1].Kind == NodeWord { // keys have no quotes here: another key may precede it
 		if first := s.bareMember(start, end); first >= 0 {
 			end = first
 		}
@@ -399,15 +398,15 @@ func (s *Scanner) memberInside(start, q int) int {
 	return end
 }
 
-// quoteEndsToken reports whether the string that begins with the quote at q ends a member. It looks at a bounded number
-// of bytes.
+// quoteEndsToken reports whether the string that begins with the quote at q ends a member. It looks at a bounded
+// number of bytes.
 func (s *Scanner) quoteEndsToken(q int) bool {
 	end := lex.PastString(s.upTo(q+maxBalanced-MaxGap), q)
 	return end >= 0 && s.endsToken(end)
 }
 
-// bareMember returns the offset of the first comma before end that a key without quotes and a value follow, -1 when there
-// is none.
+// bareMember returns the offset of the first comma before end that is followed by an unquoted key and a value, or -1
+// without one.
 func (s *Scanner) bareMember(start, end int) int {
 	if !s.pay(end - start) {
 		return -1

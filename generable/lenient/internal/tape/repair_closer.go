@@ -6,17 +6,16 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file decides what a closer means that does not fit the innermost bracket.
+// This file decides what a closer means that does not match the innermost bracket.
 
 const (
-	maxClosers = 12  // closers in a row that a decision takes into account
-	maxAhead   = 128 // bytes that they take
+	maxClosers = 12  // consecutive closers that a decision considers
+	maxAhead   = 128 // bytes that they span
 	maxPops    = 32  // brackets that one closer may close
 )
 
-// closer reads the closer c, which is not the one that the innermost bracket waits for, or
-// follows a comma. It may be the closer of a bracket further out, be the wrong one or one
-// too many: the closers and the sign that follow decide.
+// closer reads the closer c, which does not match the innermost bracket, or follows a comma. It may close an outer
+// bracket, be the wrong closer, or be superfluous: the closers and the sign that follow decide.
 func (s *Scanner) closer(c byte) bool {
 	if s.closes(c) {
 		return s.pop()
@@ -40,7 +39,7 @@ func (s *Scanner) closer(c byte) bool {
 	best, cost := closeOuter, s.afterClosing(run, next, closeOuter)
 	for _, how := range [...]closing{closeWrong, closeNothing} {
 		k := s.afterClosing(run, next, how)
-		// What a reading would close is rather left open, if there are closers for all that is open.
+		// What a reading would close more likely stays open, if closers follow for everything that is open.
 		closed := c
 		if best == closeWrong {
 			closed = s.top().closer
@@ -65,7 +64,7 @@ func (s *Scanner) closer(c byte) bool {
 	return s.pop()
 }
 
-// closerNext reads a closer where a key or an item should be.
+// closerNext reads a closer in place of a key or an item.
 func (s *Scanner) closerNext(c byte) bool {
 	switch {
 	case !s.due(c):
@@ -73,7 +72,7 @@ func (s *Scanner) closerNext(c byte) bool {
 	case !s.closes(c) && !s.wants(2*maxAhead):
 		return false
 	}
-	if s.St == stArrNext || s.St == stObjNext { // nothing is behind the last comma
+	if s.St == stArrNext || s.St == stObjNext { // nothing follows the last comma
 		s.repair(RepTrailingComma, s.Pos, s.Pos)
 	}
 	if s.top().obj {
@@ -85,8 +84,8 @@ func (s *Scanner) closerNext(c byte) bool {
 // maxLeft bounds the rest of a text in which closers are counted.
 const maxLeft = 512
 
-// closedBehind returns how many brackets that wait for closer c are closed behind the one at the current position, if the
-// rest of the text is short; else -1.
+// closedBehind returns how many brackets with the closer c are closed after the current position, if the rest of the
+// text is short; else -1.
 func (s *Scanner) closedBehind(c byte) int {
 	rest := s.Src[s.Pos+1:]
 	if len(rest) >= maxLeft || c == ')' || !s.pay(len(rest)) {
@@ -109,13 +108,13 @@ func (s *Scanner) closedBehind(c byte) int {
 	return n
 }
 
-// closing is a reading of a closer that does not fit.
+// closing is a reading of a closer that does not match.
 type closing uint8
 
 const (
-	closeOuter   closing = iota // it closes a bracket further out
-	closeWrong                  // it stands for the one that fits
-	closeNothing                // it is one too many
+	closeOuter   closing = iota // it closes an outer bracket
+	closeWrong                  // it replaces the matching closer
+	closeNothing                // it is superfluous
 )
 
 // follows says what comes after a run of closers.
@@ -129,7 +128,8 @@ const (
 	followsOpen // a comma, then a bracket
 )
 
-// closersAhead returns the closers from the current one, c, on, with only blanks between them, what follows them, and how many bytes that are.
+// closersAhead returns the current closer c and the closers after it, separated only by blanks, what follows them,
+// and the number of bytes they span.
 func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
 	src := s.upTo(s.Pos + maxAhead)
 	run := append(make([]byte, 0, maxClosers), c)
@@ -153,7 +153,7 @@ func (s *Scanner) closersAhead(c byte) ([]byte, follows, int) {
 	return run, s.followsAt(p), p - s.Pos
 }
 
-// followsAt reports what is at offset p, within the bytes that may be looked at.
+// followsAt reports what is at offset p, within the range that may be examined.
 func (s *Scanner) followsAt(p int) follows {
 	src := s.upTo(s.Pos + maxAhead)
 	if p >= len(s.Src) {
@@ -181,8 +181,8 @@ func (s *Scanner) followsAt(p int) follows {
 	return followsComma
 }
 
-// afterClosing counts what is wrong when the first closer of a run is read in one way, and
-// those behind it as closers of the nearest bracket that they fit.
+// afterClosing counts what is wrong when the first closer of a run is read as how says, and each closer after it as
+// the closer of the nearest matching bracket.
 func (s *Scanner) afterClosing(run []byte, next follows, how closing) int {
 	depth, cost := len(s.Stack), 0
 	for i, c := range run {
@@ -202,7 +202,7 @@ func (s *Scanner) afterClosing(run []byte, next follows, how closing) int {
 		if at < 0 || s.Stack[at].closer != c {
 			cost++
 			if i == 0 {
-				return 1 << 20 // there is no such bracket
+				return 1 << 20 // no such bracket is open
 			}
 			continue
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file repairs what is where a key or a colon should be.
+// This file repairs what appears in place of a key or a colon.
 
-// oddKey reads a key that does not begin as a key of JSON does.
+// oddKey reads a key that does not begin like a JSON key.
 func (s *Scanner) oddKey(c byte) bool {
 	if s.aside(c) {
 		return true
@@ -83,7 +83,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		return s.colon(0)
 	case c == '=':
 		if s.LastStr.Node >= 0 && key.Kind == NodeWord && s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0 && s.reopen(s.LastStr) {
-			return true // an attribute inside of a string with quotes
+			return true // an attribute inside a string with quotes
 		}
 		s.skipAs(RepOddColon, 1)
 		return s.colon(0)
@@ -115,7 +115,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	if c == '"' && !word && s.Quote == QuoteDouble && int(key.End)+1 == p && key.End > key.Start && key.Flags&FlagQuoted == 0 {
-		if s.colonAt(p + 1) { // "a"": the second quote is one too many
+		if s.colonAt(p + 1) { // "a"": the second quote is superfluous
 			return s.skipAs(RepQuotes, 1)
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Scanner) oddColon(c byte) bool {
 		}
 	}
 	if word && !s.NoComma && message.IsWord(s.Src[key.Start:key.End]) {
-		if behind, quoted := s.keyAt(p); behind >= 0 && (quoted || !s.Soft) { // a word alone before a key
+		if behind, quoted := s.keyAt(p); behind >= 0 && (quoted || !s.Soft) { // a single word before a key
 			s.repair(repJunk, int(key.Start), int(key.End))
 			return s.dropKey()
 		}
@@ -166,7 +166,7 @@ func (s *Scanner) oddColon(c byte) bool {
 }
 
 // keyGoesOn reports whether the quote before offset p belongs to the key that it ended: words follow it directly, and
-// a quote and a colon before anything that ends a key.
+// then a quote and a colon before anything that ends a key.
 func (s *Scanner) keyGoesOn(p int) bool {
 	key := &s.Tape[len(s.Tape)-1]
 	quote, src := s.Src[key.End], s.upTo(p+lex.MaxLiteral)
@@ -181,26 +181,24 @@ func (s *Scanner) keyGoesOn(p int) bool {
 	return false
 }
 
-// colonAt reports whether a colon is at offset p, after blanks. It looks at a bounded number of
-// bytes.
+// colonAt reports whether a colon is at offset p, after blanks. It looks at a bounded number of bytes.
 func (s *Scanner) colonAt(p int) bool {
 	return s.pastColon(p, true) >= 0
 }
 
-// isName reports whether a key reads like the name of a field.
+// isName reports whether a key looks like the name of a field.
 func (s *Scanner) isName(key *Node) bool {
 	return key.End-key.Start < lex.MaxLiteral && message.IsWord(s.Src[key.Start:key.End])
 }
 
-// dropKey takes the last key off the tape.
+// dropKey removes the last key from the tape.
 func (s *Scanner) dropKey() bool {
 	s.Tape = s.Tape[:len(s.Tape)-1]
 	s.St = stObjNext
 	return true
 }
 
-// cutKey ends a key at the colon inside of it, where its closing quote is missing:
-// {"a: 1, "b": 2}.
+// cutKey ends a key whose closing quote is missing at the colon inside it: {"a: 1, "b": 2}.
 func (s *Scanner) cutKey(key *Node) bool {
 	for p := key.Start; p < key.End && p < key.Start+lex.MaxLiteral; p++ {
 		if s.Src[p] == ':' && p > key.Start {
@@ -219,15 +217,15 @@ func (s *Scanner) cutKey(key *Node) bool {
 	return false
 }
 
-// quotedTwice reports whether the quotes of a string that is empty are the first of two or three opening ones, as the
-// byte c is behind them.
+// quotedTwice reports whether the quotes of an empty string that is followed by the byte c are the first of two or
+// three opening quotes.
 func quotedTwice(n *Node, kind quoteKind, c byte) bool {
 	return n.Kind == NodeStr && n.Start == n.End && (kind == QuoteDouble && c == '"' || kind == quoteSingle && c == '\'' ||
 		kind <= quoteSingle && lex.Class[c]&lex.IsIdent != 0)
 }
 
-// quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first
-// of two or three opening ones. The current position is behind them.
+// quoteAgain reopens the empty string at tape index i, whose quotes turn out to be the first of two or three opening
+// quotes. The current position is after them.
 func (s *Scanner) quoteAgain(i, p int) bool {
 	kind, w := quoteTwice, 0
 	if s.Src[p] == '"' || s.Src[p] == '\'' {
@@ -242,10 +240,10 @@ func (s *Scanner) quoteAgain(i, p int) bool {
 	return s.openString(kind, w, flags|FlagRepaired)
 }
 
-// This file decides what a key without a value is.
+// This file decides what a key without a value means.
 
-// loneKey handles a key that a comma or closer follows: {"a", "b"} is a set, {"a": 1, "b"}
-// lacks a value, and {"a": 1, b} ends in a stray word.
+// loneKey handles a key that is followed by a comma or closer: {"a", "b"} is a set, {"a": 1, "b"} lacks a value, and
+// {"a": 1, b} ends in a stray word.
 func (s *Scanner) loneKey(word bool, c byte) bool {
 	top := s.top()
 	obj := &s.Tape[top.node]
@@ -263,7 +261,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 				return false
 			}
 			if p := lex.SkipBlanks(s.upTo(s.Pos+MaxGap), s.Pos+1); p < len(s.Src) && s.Src[p] == '"' && s.isKeyAt(p) {
-				return s.missingValue() // rather an object
+				return s.missingValue() // more likely an object
 			}
 		}
 		return s.makeSet()
@@ -284,7 +282,7 @@ func (s *Scanner) loneKey(word bool, c byte) bool {
 	return s.missingValue()
 }
 
-// thousands makes one text of a number and the lone key behind it, of which the comma belongs to the text: 1,234,567.
+// thousands joins a number and the lone key after it into one text that includes the comma: 1,234,567.
 func (s *Scanner) thousands(key Node) bool {
 	at := len(s.Tape) - 2
 	last := &s.Tape[at]

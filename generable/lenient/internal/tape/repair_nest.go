@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file repairs brackets that are missing, or one too many, in the middle of a value.
+// This file repairs missing or superfluous brackets in the middle of a value.
 
 // inList reports whether the innermost bracket is an item of a list in brackets.
 func (s *Scanner) inList() bool {
@@ -14,7 +14,7 @@ func (s *Scanner) inList() bool {
 	return n > 1 && !s.Stack[n-2].obj && s.Stack[n-2].closer == ']'
 }
 
-// enter makes the node at tape index at an open container again, or for the first time.
+// enter opens the container at tape index at, possibly again.
 func (s *Scanner) enter(at int, obj bool) {
 	s.Rewrites++
 	s.enterAs(frameOf(at, obj))
@@ -27,7 +27,7 @@ func (s *Scanner) enterAs(f scanFrame) {
 	s.Stack = append(room(s, s.Stack), f)
 }
 
-// frameOf is the frame of an object or a list, as brackets of JSON open it.
+// frameOf returns the frame of an object or a list, as JSON brackets open it.
 func frameOf(at int, obj bool) scanFrame {
 	if obj {
 		return scanFrame{node: uint32(at), obj: true, closer: '}'}
@@ -35,9 +35,8 @@ func frameOf(at int, obj bool) scanFrame {
 	return scanFrame{node: uint32(at), closer: ']'}
 }
 
-// rejoinList goes on with the list that is the last value of the current object, when an
-// opening bracket follows where a key should: {"a": [1], [2]}. Lists join lists as an item,
-// and else with their items.
+// rejoinList continues the list that is the last value of the current object, when an opening bracket appears in
+// place of a key: {"a": [1], [2]}. A list joins a list of lists as an item, and other lists with its items.
 func (s *Scanner) rejoinList() bool {
 	at := s.lastClosed
 	if !s.reenter(len(s.Tape)) {
@@ -50,7 +49,7 @@ func (s *Scanner) rejoinList() bool {
 	return true
 }
 
-// rejoinItem does the same for a scalar where a key should be: {"a": [1], 2].
+// rejoinItem does the same for a scalar in place of a key: {"a": [1], 2].
 func (s *Scanner) rejoinItem() bool {
 	last := len(s.Tape) - 1
 	item := s.Tape[last]
@@ -62,8 +61,8 @@ func (s *Scanner) rejoinItem() bool {
 	return s.attached()
 }
 
-// reenter opens the list again that was closed last, if it ends at tape index end and is the
-// last value of the current object.
+// reenter reopens the list that was closed last, if it ends at tape index end and is the last value of the current
+// object.
 func (s *Scanner) reenter(end int) bool {
 	top, at := s.Stack[len(s.Stack)-1], s.lastClosed
 	if at <= int(top.node) || at >= end || s.Tape[top.node].Count == 0 || len(s.Stack) >= s.MaxDepth {
@@ -80,9 +79,9 @@ func (s *Scanner) reenter(end int) bool {
 	return true
 }
 
-// keyInList handles a colon after a string that seemed an item. The list lacks its closer,
-// {"a": [1, 2, "b": 3}, unless it is in no object or turns out to go on: then the members
-// lack their opening brace, [{"a": 1}, "a": 2}].
+// keyInList handles a colon after a string that looked like an item. The list lacks its closer, {"a": [1, 2, "b": 3},
+// unless it is not inside an object or turns out to continue: then the members lack their opening brace, [{"a": 1},
+// "a": 2}].
 func (s *Scanner) keyInList() bool {
 	at := len(s.Tape) - 1
 	top := s.Stack[len(s.Stack)-1]
@@ -115,16 +114,16 @@ func (s *Scanner) keyInList() bool {
 	return true
 }
 
-// furtherIn reports whether the scalar at tape index at, which ends before the current key,
-// belongs to the container that was closed last, or may do so.
+// furtherIn reports whether the scalar at tape index at, which ends before the current key, belongs or may belong to
+// the container that was closed last.
 func (s *Scanner) furtherIn(at int) bool {
 	top, last := int(s.top().node), s.lastClosed
 	return last < 0 || last > top && last+int(s.Tape[last].Span) > at
 }
 
-// continues reports whether a key belongs to the object that ends directly before it, at tape
-// index end, [{"a": 1}, "b": 2}]: that object does not have it, no object of the list begins with it, and the list is in
-// no object that could have it. It looks at a bounded number of keys.
+// continues reports whether a key belongs to the object that ends directly before it, at tape index end, [{"a": 1},
+// "b": 2}]: that object does not have it, no object of the list begins with it, and the list is not inside an object
+// that could have it. It looks at a bounded number of keys.
 func (s *Scanner) continues(end int, key Node) bool {
 	at, first := s.lastClosed, int(s.top().node)+1
 	if at < first || at >= end || s.Tape[at].Kind != NodeObj || at+int(s.Tape[at].Span) != end || s.hasKey(at, key) {
@@ -134,10 +133,10 @@ func (s *Scanner) continues(end int, key Node) bool {
 		(at == first || s.Tape[first].Kind != NodeObj || s.Tape[first].Count == 0 || s.raw(first+1) != s.Src[key.Start:key.End])
 }
 
-// raw is what is written at the node at a tape index.
+// raw returns the text of the node at a tape index as written.
 func (s *Scanner) raw(at int) string { return s.Src[s.Tape[at].Start:s.Tape[at].End] }
 
-// hasKey reports whether the first members of the object at a tape index include that key.
+// hasKey reports whether the first members of the object at a tape index include the given key.
 func (s *Scanner) hasKey(at int, key Node) bool {
 	n := 0
 	for k := range Members(s.Tape, at) {
@@ -148,11 +147,11 @@ func (s *Scanner) hasKey(at int, key Node) bool {
 	return false
 }
 
-// maxRejoin bounds the bytes looked at behind a whole value.
+// maxRejoin bounds the bytes that are examined after a whole value.
 const maxRejoin = 96
 
-// rootAfter looks at what follows an object that is complete. A comma and another key say
-// that its closer was one too many: {"a": {"b": 1}}, "c": 2}.
+// rootAfter examines what follows a complete object. A comma and another key mean that its closer was superfluous:
+// {"a": {"b": 1}}, "c": 2}.
 func (s *Scanner) rootAfter() bool {
 	p := lex.SkipBlanks(s.upTo(s.Pos+maxRejoin), s.Pos)
 	if p == len(s.Src) && !s.Eof {
@@ -166,7 +165,7 @@ func (s *Scanner) rootAfter() bool {
 			return s.rejoin(at)
 		}
 	}
-	if strings.IndexByte(s.Src[s.Pos:p], '\n') >= 0 { // on another line is another value, or prose
+	if strings.IndexByte(s.Src[s.Pos:p], '\n') >= 0 { // anything on another line is another value, or prose
 		return s.accept(s.Cand)
 	}
 	if done, more := s.unpop(); done || more {
@@ -175,8 +174,8 @@ func (s *Scanner) rootAfter() bool {
 	return s.accept(s.Cand)
 }
 
-// membersGoOn returns where the members of the object that was closed last go on, behind closers, a comma or both at p;
-// -1 when they do not.
+// membersGoOn returns where the members of the object that was closed last continue, after closers, a comma or both
+// at p, or -1 if they do not.
 func (s *Scanner) membersGoOn(p int) int {
 	src, comma := s.upTo(s.Pos+maxRejoin), false
 	at := p
@@ -216,7 +215,7 @@ func (s *Scanner) membersGoOn(p int) int {
 	return at
 }
 
-// pastWord returns the offset of the key in quotes that follows a word at offset p, else p.
+// pastWord returns the offset of the quoted key that follows a word at offset p, else p.
 func (s *Scanner) pastWord(src string, p int) int {
 	word := lex.SkipName(src, p, false)
 	if next := lex.SkipBlanks(src, word); word > p && next > word && s.isKeyAt(next) {
@@ -225,7 +224,7 @@ func (s *Scanner) pastWord(src string, p int) int {
 	return p
 }
 
-// rejoin goes on with the candidate, an object, at offset at.
+// rejoin continues the candidate, an object, at offset at.
 func (s *Scanner) rejoin(at int) bool {
 	end := s.Cand.End
 	s.Cand.Cost, s.Cand.End = s.cost-s.Cand.Cost, 0
@@ -238,9 +237,9 @@ func (s *Scanner) rejoin(at int) bool {
 	return true
 }
 
-// What follows distinguishes sets, {"a", "b"}, from objects.
+// The functions below distinguish sets, {"a", "b"}, from objects.
 
-// makeSet makes a list of the object of which the only key so far has no value.
+// makeSet turns the object whose only key so far has no value into a list.
 func (s *Scanner) makeSet() bool {
 	top := s.top()
 	obj := &s.Tape[top.node]
@@ -253,7 +252,7 @@ func (s *Scanner) makeSet() bool {
 	return s.attached()
 }
 
-// unkey makes an item of a key.
+// unkey turns a key into an item.
 func (s *Scanner) unkey(key *Node) {
 	key.Flags &^= FlagKey
 	if key.Kind != NodeWord {

@@ -6,9 +6,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file repairs what is where a value should be.
+// This file repairs what appears in place of a value.
 
-// oddValue reads a value that does not begin as a value of JSON does.
+// oddValue reads a value that does not begin like a JSON value.
 func (s *Scanner) oddValue(c byte) bool {
 	p, top := s.Pos, s.top()
 	if s.Soft && (c == '/' || c == '#' && s.has(p, "# ")) && s.comment() {
@@ -68,8 +68,8 @@ func (s *Scanner) oddValue(c byte) bool {
 	return s.prefixOrWord(0)
 }
 
-// signedWord reports whether the sign of a comment at offset p rather begins a text without quotes, #fff or //server/share:
-// one word, behind which the container goes on or ends. It looks at a bounded number of bytes.
+// signedWord reports whether the comment sign at offset p more likely begins an unquoted text, #fff or
+// //server/share: one word, after which the container continues or ends. It looks at a bounded number of bytes.
 func (s *Scanner) signedWord(p int) bool {
 	text := s.upTo(p + maxMember)[p:]
 	end := strings.IndexAny(text, ",}] \t\r\n")
@@ -83,14 +83,13 @@ func (s *Scanner) signedWord(p int) bool {
 	return text[end] > ' '
 }
 
-// prefixOrWord passes over the letters that Python writes before a string, or begins a text
-// without quotes.
+// prefixOrWord skips the letters that Python writes before a string, or begins an unquoted text.
 func (s *Scanner) prefixOrWord(flags uint8) bool {
 	if n := lex.PrefixAt(s.Src, s.Pos); n > 0 {
 		if !s.wants(n + 2 + MaxGap) {
 			return false
 		}
-		// No more than blanks between that quote and a comma, a colon or a closer says that it is the last.
+		// If only blanks separate that quote from a comma, a colon or a closer, it is the closing one.
 		behind := strings.TrimLeft(s.upTo(s.Pos + n + 1 + MaxGap)[s.Pos+n+1:], " \t\r\n")
 		if behind != "" && strings.IndexByte(",:=}]\xef", behind[0]) < 0 {
 			return s.skipAs(RepQuotes, n)
@@ -99,13 +98,13 @@ func (s *Scanner) prefixOrWord(flags uint8) bool {
 	return s.openWord(flags)
 }
 
-// openOdd begins a string at the current position that is not JSON, in quotes of JSON or others.
+// openOdd begins a string at the current position that is not JSON, in JSON or other quotes.
 func (s *Scanner) openOdd(kind quoteKind, w int, flags uint8) bool {
 	s.oddQuote(kind, w)
 	return s.openString(kind, w, flags|FlagRepaired)
 }
 
-// oddQuote records a string in other quotes than JSON's.
+// oddQuote records a string in quotes other than JSON's.
 func (s *Scanner) oddQuote(kind quoteKind, w int) {
 	switch kind {
 	case QuoteDouble:
@@ -122,7 +121,7 @@ func (s *Scanner) missingValue() bool {
 	return s.leaf(NodeMissing, s.Pos, s.Pos, FlagRepaired)
 }
 
-// skip passes over n bytes that mean nothing here.
+// skip skips n bytes that mean nothing here.
 func (s *Scanner) skip(n int) bool { return s.skipAs(repJunk, n) }
 
 func (s *Scanner) skipAs(kind RepairKind, n int) bool {
@@ -132,16 +131,16 @@ func (s *Scanner) skipAs(kind RepairKind, n int) bool {
 	return true
 }
 
-// ellipsis passes over three dots, unless they are a member's value.
+// ellipsis skips three dots, unless they are a member's value.
 func (s *Scanner) ellipsis() bool {
 	return s.St != stObjValue && (s.has(s.Pos, "...") || s.has(s.Pos, "…")) && s.skipAs(repEllipsis, 3)
 }
 
-// maxFenceOpen bounds the bytes looked at to recognise a fence around a value.
+// maxFenceOpen bounds the bytes that are examined to recognise a fence around a value.
 const maxFenceOpen = 32
 
-// innerFence reads the ticks of a fence inside brackets, around a value, as in [```json {"a":
-// 1} ```]. The second result says that more text is needed.
+// innerFence reads the ticks of a fence around a value inside brackets, as in [```json {"a": 1} ```]. The second
+// result reports that more text is needed.
 func (s *Scanner) innerFence() (ok, more bool) {
 	p := s.Pos
 	if !s.wants(maxFenceOpen) {
@@ -162,7 +161,7 @@ func (s *Scanner) innerFence() (ok, more bool) {
 		case c != '{' && c != '[' && (c != '(' || s.St == stObjFirst) && (c != '"' || !top.obj):
 		case !top.obj || s.St == stObjValue:
 			if len(s.Stack) == 1 && int(s.Tape[top.node].Start)+1 == p {
-				s.wrapTop(wrapCall) // [``` and ```] are no list
+				s.wrapTop(wrapCall) // [``` and ```] are not a list
 			}
 			return s.openFence(inner), false
 		case c == '"':
@@ -185,8 +184,8 @@ func (s *Scanner) openFence(n int) bool {
 	return s.skipAs(RepFence, n)
 }
 
-// fencedText reads the fence again that opened before the container closed last, as a text: more than that
-// container is in it.
+// fencedText reads again, as a text, the fence that opened before the last closed container, because the fence holds
+// more than that container.
 func (s *Scanner) fencedText() bool {
 	m := s.fenceAt
 	if s.inner == 0 || !s.top().obj || s.lastClosed != int(m.Node) || len(s.Tape) != int(m.Node)+int(s.Tape[m.Node].Span) ||
@@ -201,7 +200,7 @@ func (s *Scanner) fencedText() bool {
 	return s.openOdd(QuoteFence, 3, 0)
 }
 
-// closeFence passes over the ticks that end a fence inside of brackets.
+// closeFence skips the ticks that end a fence inside brackets.
 func (s *Scanner) closeFence() bool {
 	if s.inner == 0 || !s.has(s.Pos, "```") {
 		return false

@@ -7,13 +7,13 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// This file looks at words behind a value, and at what follows them.
+// This file examines the words after a value, and what follows them.
 
-// maxWords bounds the words behind a value that are looked at.
+// maxWords bounds the words after a value that are examined.
 const maxWords = 256
 
-// wordGoesOn goes on with a number or a literal as a text without quotes, when words follow it on its line: 5 to 6, true
-// or false. Behind a container they are junk. A name and its colon do not belong to these words.
+// wordGoesOn continues a number or a literal as an unquoted text if words follow it on its line: 5 to 6, true or
+// false. After a container they are junk. A name and its colon do not belong to these words.
 func (s *Scanner) wordGoesOn() bool {
 	top, last := s.top(), len(s.Tape)-1
 	v := s.Tape[last]
@@ -43,8 +43,8 @@ func (s *Scanner) wordGoesOn() bool {
 	return true
 }
 
-// strayWords reads words between a string and the closer of its container, as they are not part
-// of it while no quote is open: an item that lacks its comma, and else junk.
+// strayWords reads words between a string and the closer of its container. They do not belong to the string as long
+// as no quote is open: in a list they are an item that lacks its comma, otherwise junk.
 func (s *Scanner) strayWords() bool {
 	if int(s.LastStr.next) == s.Pos || s.Soft || s.quotesOpen() || !s.beginsWords(s.Pos) {
 		return false
@@ -65,7 +65,7 @@ func (s *Scanner) strayWords() bool {
 	return true
 }
 
-// beginsWords reports whether a word that is not a number, or a dash alone, begins at offset p.
+// beginsWords reports whether a word that is not a number, or a single dash, begins at offset p.
 func (s *Scanner) beginsWords(p int) bool {
 	switch c := s.Src[p]; c {
 	case '-', '+':
@@ -77,8 +77,8 @@ func (s *Scanner) beginsWords(p int) bool {
 	}
 }
 
-// goesOn reports whether the innermost container goes on or is closed at offset p, behind
-// blanks and comments: with a key and its colon, with an item that is not a word, or with a closer.
+// goesOn reports whether the innermost container continues or is closed at offset p, after blanks and comments: with
+// a key and its colon, with an item that is not a word, or with a closer.
 func (s *Scanner) goesOn(p int) bool {
 	p = lex.PastGap(s.upTo(p+maxMember), p)
 	if p >= len(s.Src) {
@@ -101,11 +101,11 @@ func (s *Scanner) goesOn(p int) bool {
 	return behind >= 0 && (quoted || !s.inText() || s.Names.Known(s.Src[p:lex.SkipName(s.Src, p, false)]))
 }
 
-// maxMember bounds the bytes of a key, and those of what is before it, that are looked at.
+// maxMember bounds the bytes of a key, and of the text before it, that are examined.
 const maxMember = 64
 
-// keyAt returns the offset behind the colon, or what stands for it, of the key at offset p, and whether that has
-// quotes; -1 when there is none. The name of a key may lack its last quote, where a value is behind the colon.
+// keyAt returns the offset after the colon, or its substitute, of the key at offset p, and whether the key is quoted.
+// The offset is -1 without a key. The name of a key may lack its closing quote if a value follows the colon.
 func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
 	src := s.upTo(p + maxMember)
 	if p >= len(src) {
@@ -137,7 +137,7 @@ func (s *Scanner) keyAt(p int) (behind int, quoted bool) {
 				end := q + s.quoteRun(q, n)
 				behind := s.pastColon(end, true)
 				if behind < 0 && name && end < len(src) && lex.Class[src[end]]&lex.IsIdent != 0 {
-					continue // a quote inside of the name
+					continue // a quote inside the name
 				}
 				if behind >= 0 || !message.IsWord(src[p:q]) {
 					return behind, true
@@ -173,13 +173,14 @@ func (s *Scanner) isKeyAt(p int) bool {
 	return quoted && behind >= 0
 }
 
-// isMember reports whether a name without quotes and a colon are at offset p.
+// isMember reports whether an unquoted name and a colon are at offset p.
 func (s *Scanner) isMember(p int) bool {
 	behind, quoted := s.keyAt(p)
 	return !quoted && behind >= 0
 }
 
-// memberAt reports whether a name without quotes, or with one behind it, a colon and what begins a value are at offset p.
+// memberAt reports whether an unquoted name, or one with only a closing quote, a colon and the beginning of a value
+// are at offset p.
 func (s *Scanner) memberAt(p int) bool {
 	behind, quoted := s.keyAt(p)
 	if quoted || behind < 0 {

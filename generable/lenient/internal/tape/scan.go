@@ -19,7 +19,7 @@ const (
 	NodeNumber  = lex.Number
 	NodeNaN     = lex.NaN
 	NodeStr     = lex.Quoted     // start and end enclose the content, without the quotes
-	NodeWord    = lex.Word       // text without quotes
+	NodeWord    = lex.Word       // unquoted text
 	NodeConcat  = lex.Word + 1   // "a" + "b": children are strings
 	NodeArr     = NodeConcat + 1 // children are values
 	NodeObj     = NodeConcat + 2 // children are keys, each followed by its value
@@ -29,12 +29,12 @@ const (
 // Flags of a node.
 const (
 	FlagEscape   uint8 = 1 << iota // the text holds a backslash
-	FlagHigh                       // the text holds bytes beyond ASCII, perhaps invalid ones
+	FlagHigh                       // the text holds non-ASCII bytes, possibly invalid ones
 	FlagKey                        // the node is a key
 	FlagOpen                       // the text ended inside the node
-	FlagDouble                     // the text is escaped once more than its quotes say
+	FlagDouble                     // the text is escaped once more than its quotes indicate
 	FlagRepaired                   // the node is not strict JSON
-	FlagFenced                     // the text is between ticks, perhaps behind a language name
+	FlagFenced                     // the text is between ticks, possibly after a language name
 	FlagQuoted                     // the text holds a quote like those around it
 )
 
@@ -42,24 +42,24 @@ const (
 type Node struct {
 	Kind  nodeKind
 	Flags uint8
-	Doc   uint16 // which text start and end refer to; 0 is the input
-	Count uint32 // children of a container; of an object, members
+	Doc   uint16 // the text that start and end refer to; 0 is the input
+	Count uint32 // children of a container; for an object, members
 	Start uint32
 	End   uint32
-	Span  uint32 // nodes in this subtree, itself included; 0 while it is open
+	Span  uint32 // nodes in this subtree, including itself; 0 while it is open
 }
 
-// IsText reports whether the node is a text, with quotes or without.
+// IsText reports whether the node is a text, quoted or not.
 func (n *Node) IsText() bool { return n.Kind == NodeStr || n.Kind == NodeWord || n.Kind == NodeConcat }
 
-// IsVerbatim reports whether what is written at the node is its text.
+// IsVerbatim reports whether the node's text is exactly what is written there.
 func (n *Node) IsVerbatim() bool { return n.Flags&(FlagEscape|FlagHigh|FlagFenced|FlagDouble) == 0 }
 
 // scanState is the state of the automaton.
 type scanState uint8
 
 const (
-	// Outside of values.
+	// Outside values.
 	StProse      scanState = iota // between candidates
 	stFenceTicks                  // in the run of ticks that opens a fence
 	stFenceInfo                   // in the rest of the opening line
@@ -79,21 +79,21 @@ const (
 	// Inside a token.
 	StString
 	stWord
-	stLineComment  // ret is where to go on
-	stBlockComment // ret is where to go on
-	stTooDeep      // beyond the depth limit: only brackets and strings are seen
+	stLineComment  // ret is the state to return to
+	stBlockComment // ret is the state to return to
+	stTooDeep      // beyond the depth limit: only brackets and strings are recognised
 )
 
 // scanFrame is one open container.
 type scanFrame struct {
 	node   uint32
-	extra  uint16 // closers to swallow, one for each doubled brace
-	obj    bool   // it holds members, else items
-	closer byte   // what ends it: an array may be between braces or parentheses
+	extra  uint16 // closers to skip, one for each doubled brace
+	obj    bool   // it holds members rather than items
+	closer byte   // its closer: an array may be in braces or parentheses
 	wrap   wrapKind
 }
 
-// wrapKind says whether brackets around a single value mean nothing.
+// wrapKind says whether brackets around a single value are insignificant.
 type wrapKind uint8
 
 const (
@@ -104,7 +104,7 @@ const (
 
 // marker remembers a string value that may have been closed too early.
 type marker struct {
-	Node    int32 // on the tape; -1 when there is none
+	Node    int32 // on the tape; -1 without one
 	quote   int32 // offset of the quote in question
 	next    int32 // offset after it
 	repairs int32 // number of repairs when it was closed
@@ -114,7 +114,7 @@ type marker struct {
 
 var noMarker = marker{Node: -1}
 
-// Scanner holds the automaton. Candidates it finds end up in cands.
+// Scanner is the automaton. The candidates that it finds are in Cands.
 type Scanner struct {
 	Src string
 	Pos int
@@ -125,37 +125,37 @@ type Scanner struct {
 	St, ret scanState
 	Tape    []Node
 	Stack   []scanFrame
-	opens   [3]int // open brackets, by the closer that they wait for
+	opens   [3]int // open brackets, by their closer
 
 	tok      int       // offset where the current token began
-	Cur      int       // tape index of the string being read
-	Quote    quoteKind // what closes it
-	LastStr  marker    // the string value closed last, until the next member is certain
-	TentStr  marker    // as long as the current string's start is a guess: what to return to
-	popped   poppedEnd // the container that ended in a string, and was closed last
-	within   brackets  // those that are open in the string that was looked at last
+	Cur      int       // tape index of the current string
+	Quote    quoteKind // its closing quote
+	LastStr  marker    // the last closed string value, until the next member is certain
+	TentStr  marker    // where to return to, as long as the current string's start is a guess
+	popped   poppedEnd // the last closed container, if it ended in a string
+	within   brackets  // the brackets open in the string that was examined last
 	NoComma  bool      // the current token began without a comma before it
-	bare     marker    // what had been repaired before that comma
+	bare     marker    // the repairs before that comma
 	blank    bool      // the current word holds a blank
-	wordsTo  int       // up to where the current word was seen to go on
+	wordsTo  int       // offset up to which the current word is known to continue
 	wordKey  bool      // the current word is a key
 	tokQuote int       // stWordQuote: offset of the quote
-	wordEnd  int       // offset after the last byte of the current word that is not a blank
-	inner    int       // fences that opened inside of the value
-	fenceAt  marker    // the last of them, where it is around the value of a member
-	wrapAt   int       // the outermost open container that may vanish, by its tape index, or -1
-	Rewrites int       // how often nodes that seemed settled were moved or opened again
+	wordEnd  int       // offset after the last non-blank byte of the current word
+	inner    int       // fences that opened inside the value
+	fenceAt  marker    // the last of them, if it is around the value of a member
+	wrapAt   int       // tape index of the outermost open container that may vanish, or -1
+	Rewrites int       // how often nodes that seemed settled were moved or reopened
 	// the container that was closed last, by its tape index
 	lastClosed int
-	Concat     int // the concatenation that the current string belongs to, or -1
+	Concat     int // the concatenation that contains the current string, or -1
 	// the concatenation that ended just now, or -1
 	lastConcat int
 	deep       int // stTooDeep: open brackets beyond the limit
 	deepStr    bool
 	MaxDepth   int
-	Names      Names // of the fields that are wanted, or nil
+	Names      Names // of the wanted fields, or nil
 	quotes     int   // in the current word
-	tickRun    int   // ticks that opened the fence which is read as a string
+	tickRun    int   // ticks that opened the fence being read as a string
 
 	Soft      bool // the candidate began in prose and may be dismissed
 	Cand      Candidate
@@ -163,23 +163,23 @@ type Scanner struct {
 	Repairs   []SynRepair
 	cost      int
 	rewound   int // bytes read again
-	Spare     int // how many may be at most
+	Spare     int // the maximum of rewound
 	lineStart bool
-	seenText  bool // something other than blanks came before
+	seenText  bool // something other than blanks has been seen
 	adjacent  bool // only blanks, commas and semicolons since the last candidate
 
 	Fences    []FenceMark
 	inFence   bool
 	Thinks    []thinkMark
 	thinkName string
-	Thought   int  // the candidates before this one are reasoning, for want of a start tag
-	noThink   bool // a reasoning region never ended: all from here is reasoning
-	FenceCut  int  // offset of what may be the closing fence inside the current string, or -1
+	Thought   int  // the candidates before this index are reasoning without a start tag
+	noThink   bool // a reasoning region never ended: everything from here on is reasoning
+	FenceCut  int  // offset of a possible closing fence inside the current string, or -1
 }
 
-// Names knows the fields that may be in an object.
+// Names knows the fields that an object may have.
 type Names interface {
-	// Text reports whether the field of that name holds a text, and all names are known.
+	// Text reports whether the field with that name holds a text, and all names are known.
 	Text(key string) bool
 	// Known reports whether a field has that name.
 	Known(key string) bool
@@ -187,7 +187,7 @@ type Names interface {
 
 const DefaultDepth = 512
 
-// keptStack is how much of the stack is kept for the next text.
+// keptStack is the capacity up to which the stack is kept for the next text.
 const keptStack = 1 << 13
 
 // MaxText bounds the text: offsets have 32 bits.
@@ -199,7 +199,7 @@ func NewScanner(maxDepth int) *Scanner {
 	return s
 }
 
-// Reset makes the scanner ready for another text. It keeps nothing but the memory.
+// Reset prepares the scanner for another text. It keeps only the memory.
 func (s *Scanner) Reset(maxDepth int) {
 	if maxDepth <= 0 {
 		maxDepth = DefaultDepth
@@ -213,13 +213,13 @@ func (s *Scanner) Reset(maxDepth int) {
 	}
 }
 
-// Feed lets the automaton run over what has been added to the text.
+// Feed runs the automaton over the text that has been added.
 func (s *Scanner) Feed(src string) {
 	s.Src = src
 	s.Run()
 }
 
-// Close ends the input and completes what is open.
+// Close ends the input and completes everything that is open.
 func (s *Scanner) Close() {
 	s.Eof = true
 	for {
@@ -233,7 +233,7 @@ func (s *Scanner) Close() {
 	}
 }
 
-// Visits is the number of bytes looked at so far.
+// Visits returns the number of bytes visited so far.
 func (s *Scanner) Visits() int { return s.Pos + s.rewound }
 
 // Run reads until the text is used up, or until the next decision needs more of it.
@@ -242,7 +242,7 @@ func (s *Scanner) Run() {
 	}
 }
 
-// step reads on in the current state. It returns false when the next decision needs more text.
+// step continues in the current state. It returns false when the next decision needs more text.
 func (s *Scanner) step() bool {
 	switch s.St {
 	case StProse:
@@ -269,8 +269,8 @@ func (s *Scanner) step() bool {
 	return s.structure()
 }
 
-// wants reports whether n bytes from the current position are there, or never will be.
-// A decision that looks ahead asks first; where it gets no, it waits for more text.
+// wants reports whether n bytes from the current position have arrived, or never will. Decisions that look ahead call
+// it first and wait for more text if it reports false.
 func (s *Scanner) wants(n int) bool { return s.Eof || s.Pos+n <= len(s.Src) }
 
 // has reports whether text t is at offset p.
@@ -287,7 +287,7 @@ func (s *Scanner) back(to int) bool {
 	return true
 }
 
-// pay takes n bytes or nodes, to be read or moved again, from the budget.
+// pay takes n bytes or nodes, which are to be read or moved again, from the budget.
 func (s *Scanner) pay(n int) bool {
 	if s.rewound+n > min(s.Pos+s.Pos/2+64, s.Spare) {
 		return false
@@ -296,7 +296,7 @@ func (s *Scanner) pay(n int) bool {
 	return true
 }
 
-// between is the state between tokens that the automaton is in or, inside a comment, returns to.
+// between returns the state between tokens that the automaton is in or, inside a comment, returns to.
 func (s *Scanner) between() scanState {
 	if s.St == stLineComment || s.St == stBlockComment {
 		return s.ret
@@ -304,8 +304,7 @@ func (s *Scanner) between() scanState {
 	return s.St
 }
 
-// AfterColon reports whether the automaton is after a key and a colon, or in the word that
-// follows them.
+// AfterColon reports whether the automaton is after a key and a colon, or in the word that follows them.
 func (s *Scanner) AfterColon() bool {
 	if s.St == stWord || s.St == stWordQuote {
 		return !s.wordKey
@@ -313,10 +312,10 @@ func (s *Scanner) AfterColon() bool {
 	return s.between() == stObjValue
 }
 
-// Settled returns the tape index up to which nodes are certain: those behind it may still be
-// taken back. Containers count as what they are, closed or not.
+// Settled returns the tape index up to which nodes are certain: later ones may still be taken back. Containers count
+// as what they are, closed or not.
 func (s *Scanner) Settled() int {
-	// Where there is none of these it is -1, which as an unsigned number is the largest.
+	// Absent ones are -1, which as an unsigned number is the largest.
 	edge := int(min(uint(len(s.Tape)), uint(int(s.LastStr.Node)), uint(int(s.TentStr.Node)), uint(s.lastConcat), uint(s.Concat)))
 	if s.NoComma { // the words that follow may belong to the value before them
 		edge = min(edge, len(s.Tape)-2)
@@ -324,12 +323,10 @@ func (s *Scanner) Settled() int {
 	return edge
 }
 
-// Tentative reports whether the container at tape index at may still vanish around its value:
-// parentheses do.
+// Tentative reports whether the container at tape index at may still vanish around its value, as parentheses do.
 func (s *Scanner) Tentative(at int) bool { return s.wrapAt >= 0 && at >= s.wrapAt }
 
-// AfterLeaf reports whether the automaton is after a value, of which what follows may
-// still make a longer one.
+// AfterLeaf reports whether the automaton is after a value that what follows may still extend.
 func (s *Scanner) AfterLeaf() bool {
 	switch s.between() {
 	case stArrAfter, stObjAfter, stConcat:
@@ -340,7 +337,7 @@ func (s *Scanner) AfterLeaf() bool {
 	return false
 }
 
-// CertainRepairs is how many of the repairs made so far are not taken back any more.
+// CertainRepairs returns how many of the repairs made so far can no longer be taken back.
 func (s *Scanner) CertainRepairs() int {
 	n := len(s.Repairs)
 	for _, m := range [...]*marker{&s.LastStr, &s.TentStr} {
@@ -357,8 +354,7 @@ func (s *Scanner) CertainRepairs() int {
 	return n
 }
 
-// Members yields the places of the keys of the object at a place of a tape. The value of each is
-// behind it.
+// Members yields the indexes of the keys of the object at an index of a tape. The value of each key follows it.
 func Members(tape []Node, at int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		key := at + 1

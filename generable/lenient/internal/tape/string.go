@@ -7,15 +7,15 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// quoteKind says what opened a string, and so what closes it.
+// quoteKind identifies the opening quote of a string, and thereby its closing quote.
 type quoteKind uint8
 
 const (
 	QuoteDouble    quoteKind = iota // "…"
 	quoteSingle                     // '…'
 	quoteTick                       // `…`
-	quoteSmart                      // “…” and the like
-	quoteSmartOne                   // ‘…’ and the like
+	quoteSmart                      // “…” and similar
+	quoteSmartOne                   // ‘…’ and similar
 	quoteTriple                     // """…"""
 	quoteTripleOne                  // '''…'''
 	QuoteFence                      // ```…```
@@ -24,8 +24,8 @@ const (
 	QuoteEscaped                    // \"…\" in a document that was escaped as a whole
 )
 
-// QuoteAt returns the kind of the quote at offset p and how many bytes it takes; 0 when there is
-// none. It looks at no more than 3 bytes.
+// QuoteAt returns the kind of the quote at offset p and its length in bytes, which is 0 without a quote. It looks at
+// no more than 3 bytes.
 func (s *Scanner) QuoteAt(p int) (quoteKind, int) {
 	switch r, n := utf8.DecodeRuneInString(s.Src[p:]); r {
 	case '"':
@@ -55,7 +55,7 @@ func (s *Scanner) openString(kind quoteKind, n int, flags uint8) bool {
 	case QuoteEscaped:
 		flags |= FlagDouble | FlagRepaired
 	case QuoteFence:
-		for s.has(s.Pos+n, "`") && n < MaxGap { // as many close it
+		for s.has(s.Pos+n, "`") && n < MaxGap { // the same number closes it
 			n++
 		}
 		s.tickRun = n
@@ -104,7 +104,7 @@ func (s *Scanner) scanString() bool {
 				n.Flags |= FlagHigh
 			}
 			continue
-		case c == '"' && (json || s.Quote == QuoteEscaped): // a document that is escaped may end so
+		case c == '"' && (json || s.Quote == QuoteEscaped): // an escaped document may end like this
 			return s.closeString(p, 1)
 		case c == '\n' && s.inFence && !s.lineInString(p):
 			return false
@@ -131,8 +131,8 @@ func (s *Scanner) scanString() bool {
 	}
 }
 
-// lineInString looks at the line that begins after the line feed at p, inside a string inside
-// a fence: it may be the fence's end, should the string turn out never to be closed.
+// lineInString examines the line after the line feed at p, inside a string inside a fence: it may be the end of the
+// fence, if the string turns out never to be closed.
 func (s *Scanner) lineInString(p int) bool {
 	if s.FenceCut >= 0 {
 		return true
@@ -146,7 +146,7 @@ func (s *Scanner) lineInString(p int) bool {
 	return true
 }
 
-// quoteEnds says what closes a string by what opened it, besides a quote of the same kind.
+// quoteEnds lists, by opening quote, what closes a string in addition to a quote of the same kind.
 var quoteEnds = [...]struct {
 	text string
 	kind quoteKind
@@ -158,8 +158,7 @@ var quoteEnds = [...]struct {
 	QuoteEscaped: {"", QuoteEscaped},
 }
 
-// QuoteEnds returns the length of the closing quote at p, 0 when none is there that closes
-// the current string.
+// QuoteEnds returns the length of the quote at p that closes the current string, or 0 without one.
 func (s *Scanner) QuoteEnds(p int) int {
 	if s.Quote == QuoteFence {
 		if strings.HasPrefix(s.Src[p:], "````````````````"[:max(3, s.tickRun)]) {
@@ -212,7 +211,7 @@ func (s *Scanner) reopen(m marker) bool {
 	}
 	holder := &s.Tape[s.top().node]
 	holder.Count--
-	if s.LastStr.Node > m.Node { // the string that m's end gave rise to is undone as well
+	if s.LastStr.Node > m.Node { // the string that began because of m's end is undone, too
 		holder.Count--
 	}
 	s.Tape = s.Tape[:m.Node+1]
@@ -225,7 +224,7 @@ func (s *Scanner) reopen(m marker) bool {
 	s.Repairs, s.cost = s.Repairs[:m.repairs], int(m.cost)
 	s.repair(RepInnerQuote, int(m.quote), int(m.next))
 	if (m.kind == quoteTwice || m.kind == quoteTwiceOne) && lex.Class[s.Src[m.quote-1]]&lex.IsBlank == 0 {
-		// ""Hello," she said.": the second of the opening quotes is the partner of this one.
+		// ""Hello," she said.": the second opening quote is the partner of this one.
 		n.Start--
 		m.kind -= quoteTwice
 	}
@@ -274,16 +273,16 @@ func (s *Scanner) closePart() bool {
 	return s.afterValue()
 }
 
-// afterValue goes to the state after a value of the innermost container.
+// afterValue enters the state after a value of the innermost container.
 func (s *Scanner) afterValue() bool { return s.goTo(stArrAfter, stObjAfter) }
 
-// toNext goes to the state behind a comma in the innermost container.
+// toNext enters the state after a comma in the innermost container.
 func (s *Scanner) toNext() bool { return s.goTo(stArrNext, stObjNext) }
 
-// toValue goes to the state that expects a value of the innermost container.
+// toValue enters the state that expects a value of the innermost container.
 func (s *Scanner) toValue() bool { return s.goTo(stArrNext, stObjValue) }
 
-// goTo goes to one state in a list, and to another in an object.
+// goTo enters one state in a list, and another in an object.
 func (s *Scanner) goTo(list, obj scanState) bool {
 	if s.St = list; s.top().obj {
 		s.St = obj

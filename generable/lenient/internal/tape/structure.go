@@ -6,8 +6,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// structure reads what is between the tokens of a value. Here and in [Scanner.token] is the
-// grammar of JSON; every byte that it does not allow goes to the repairs.
+// structure reads what is between the tokens of a value. It and [Scanner.token] contain the grammar of JSON; the
+// repairs handle every byte that the grammar does not allow.
 func (s *Scanner) structure() bool {
 	for s.St >= stArrFirst && s.St <= stWordQuote {
 		src, p := s.Src, s.Pos
@@ -26,7 +26,7 @@ func (s *Scanner) structure() bool {
 	return true
 }
 
-// token reads the byte c, which is not a blank, where a token begins or ends.
+// token reads the byte c, which is not a blank, at the beginning or end of a token.
 func (s *Scanner) token(c byte) bool {
 	switch s.St {
 	case stArrFirst, stArrNext, stObjValue:
@@ -87,20 +87,20 @@ func (s *Scanner) token(c byte) bool {
 	return s.odd(c)
 }
 
-// closes reports whether c is the closer that the innermost bracket waits for.
+// closes reports whether c is the closer of the innermost bracket.
 func (s *Scanner) closes(c byte) bool { return s.top().closer == c }
 
-// top is the innermost open container.
+// top returns the innermost open container.
 func (s *Scanner) top() *scanFrame { return &s.Stack[len(s.Stack)-1] }
 
-// comma passes over a comma and goes to the state behind it.
+// comma skips a comma and enters the state after it.
 func (s *Scanner) comma(next scanState) bool {
 	s.Pos++
 	s.St = next
 	return true
 }
 
-// colon passes over n bytes behind the current key, which is a key beyond doubt.
+// colon skips n bytes after the current key, which is now certainly a key.
 func (s *Scanner) colon(n int) bool {
 	s.Pos += n
 	if key := &s.Tape[len(s.Tape)-1]; key.Kind == NodeWord {
@@ -138,10 +138,10 @@ func (s *Scanner) push(kind nodeKind) bool {
 	return true
 }
 
-// add puts a node on the tape.
+// add appends a node to the tape.
 func (s *Scanner) add(n Node) { s.Tape = append(room(s, s.Tape), n) }
 
-// room returns a list with space for one more entry.
+// room returns a list with room for one more entry.
 func room[T any](s *Scanner, list []T) []T {
 	if len(list) < cap(list) {
 		return list
@@ -149,8 +149,8 @@ func room[T any](s *Scanner, list []T) []T {
 	return append(make([]T, 0, s.capacity(len(list))), list...)
 }
 
-// capacity is how many entries there should be space for when n are not enough. When all of the text
-// is there, they go on as they came: a text of brackets takes its memory once.
+// capacity returns how many entries to make room for when room for n is not enough. If the whole text is there, it
+// extrapolates, so that a text of brackets allocates its memory once.
 func (s *Scanner) capacity(n int) int {
 	if s.Whole && n > 1<<10 {
 		all := float64(n) * float64(len(s.Src)) / float64(max(s.Pos, 1))
@@ -162,10 +162,10 @@ func (s *Scanner) capacity(n int) int {
 	return max(8, 2*n)
 }
 
-// due reports whether some open bracket waits for closer c.
+// due reports whether some open bracket has the closer c.
 func (s *Scanner) due(c byte) bool { return s.opens[lex.CloserIndex(c)] > 0 }
 
-// expect changes the closer that the innermost bracket waits for.
+// expect changes the closer of the innermost bracket.
 func (s *Scanner) expect(c byte) {
 	top := s.top()
 	s.opens[lex.CloserIndex(top.closer)]--
@@ -189,7 +189,7 @@ func (s *Scanner) pop() bool {
 	return s.closeTop(s.Pos)
 }
 
-// closeTop closes the innermost container at offset end and goes on after it.
+// closeTop closes the innermost container at offset end and continues after it.
 func (s *Scanner) closeTop(end int) bool {
 	top := s.Stack[len(s.Stack)-1]
 	s.Stack = s.Stack[:len(s.Stack)-1]
@@ -220,7 +220,7 @@ func (s *Scanner) attached() bool {
 	return s.afterValue()
 }
 
-// leaf adds a scalar over the bytes from start to the current position and goes on after it.
+// leaf adds a scalar over the bytes from start to end and continues after it.
 func (s *Scanner) leaf(kind nodeKind, start, end int, flags uint8) bool {
 	s.forget()
 	s.Soft = false
@@ -228,7 +228,7 @@ func (s *Scanner) leaf(kind nodeKind, start, end int, flags uint8) bool {
 	return s.attached()
 }
 
-// literal reads true, false or null; anything else that begins so is a word.
+// literal reads true, false or null; anything else that begins like them is a word.
 func (s *Scanner) literal(text string, kind nodeKind) bool {
 	if !s.wants(len(text) + 1) {
 		return false
@@ -244,9 +244,8 @@ func (s *Scanner) literal(text string, kind nodeKind) bool {
 	return s.prefixOrWord(0)
 }
 
-// number reads a number as JSON writes it; anything else that begins so is a word. The whole
-// number is read in one go: when it is not complete yet it is read as a word, which may end
-// at any byte.
+// number reads a JSON number; anything else that begins like one is a word. The whole number is read in one step: if
+// it is not complete yet it is read as a word, which may end at any byte.
 func (s *Scanner) number() bool {
 	start := s.Pos
 	end, kind := lex.NumberEnd(s.Src, start)
@@ -257,7 +256,7 @@ func (s *Scanner) number() bool {
 	return s.leaf(kind, start, end, 0)
 }
 
-// tooDeep passes over what is nested beyond the limit.
+// tooDeep skips what is nested beyond the limit.
 func (s *Scanner) tooDeep() bool {
 	for s.Pos < len(s.Src) {
 		c := s.Src[s.Pos]
@@ -323,7 +322,7 @@ func (s *Scanner) blockComment() bool {
 	return true
 }
 
-// until goes to the next byte c, or to the end of what has arrived, and reports whether there is one.
+// until moves to the next byte c, or to the end of the text that has arrived, and reports whether it found one.
 func (s *Scanner) until(c byte) bool {
 	n := strings.IndexByte(s.Src[s.Pos:], c)
 	if n < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient/internal/lex"
 )
 
-// openWord begins an unquoted text at the current position: a key, a literal or number of
-// another language, or a string that lacks its quotes.
+// openWord begins an unquoted text at the current position: a key, a literal or number of another language, or a
+// string that lacks its quotes.
 func (s *Scanner) openWord(flags uint8) bool {
 	s.tok = s.Pos
 	s.wordKey = flags&FlagKey != 0
@@ -65,8 +65,8 @@ func (s *Scanner) word() bool {
 	}
 }
 
-// wordStops reads a byte that may end the current word: it did when the state is another one. It
-// returns false when more text is needed to decide.
+// wordStops reads a byte that may end the current word; the word has ended if the state has changed. It returns false
+// when more text is needed to decide.
 func (s *Scanner) wordStops(c byte) bool {
 	p := s.Pos
 	if (!s.wordKey || c == '/') && strings.IndexByte(`;"/([{`, c) >= 0 && !s.wants(maxBalanced+2*maxMember) {
@@ -83,7 +83,7 @@ func (s *Scanner) wordStops(c byte) bool {
 				return false
 			}
 			quote, need := s.upTo(next + 1)[next:], maxMember+2*MaxGap
-			if n := strings.Index(s.Src[next+len(quote):], quote); n >= 0 { // no more than what follows it is looked at
+			if n := strings.Index(s.Src[next+len(quote):], quote); n >= 0 { // look no further than what follows it
 				need = min(need, next-p+n+2*MaxGap)
 			}
 			if quote != ":" && !s.wants(need) {
@@ -152,7 +152,7 @@ func (s *Scanner) wordStops(c byte) bool {
 			break
 		}
 		if c != '(' && s.isLiteralSoFar() {
-			return s.stopWord() // another value is glued to it
+			return s.stopWord() // another value directly follows it
 		}
 		if c == '(' && p-s.tok < lex.MaxLiteral && lex.IsCallee(s.Src[s.tok:p]) && s.isArgument(p+1) {
 			s.repair(repCall, s.tok, p+1)
@@ -172,8 +172,8 @@ func (s *Scanner) wordStops(c byte) bool {
 	return true
 }
 
-// quoteInWord reports whether the quote at p belongs to the text without quotes before it, as one that opens behind a
-// blank or an opening bracket, or the one that closes it.
+// quoteInWord reports whether the quote at p belongs to the unquoted text before it: as a quote that opens after a
+// blank or an opening bracket, or as its closing quote.
 func (s *Scanner) quoteInWord(p int) bool {
 	if s.Soft || s.NoComma || !s.top().obj || s.top().wrap != wrapNone {
 		return false
@@ -192,17 +192,17 @@ func (s *Scanner) quoteInWord(p int) bool {
 	if end < 0 || strings.Contains(src[p+1:p+1+end], "\n") || s.pastColon(p+end+2, true) >= 0 {
 		return false
 	}
-	return s.Src[s.trimBefore(p, p+1+end)-1] != ':' // else it opens the next value
+	return s.Src[s.trimBefore(p, p+1+end)-1] != ':' // otherwise it opens the next value
 }
 
-// inText reports whether the current word is the value of a field that holds a text, in an object of which all keys are
-// known: it goes on to the next of them.
+// inText reports whether the current word is the value of a field that holds a text, in an object whose keys are all
+// known: it continues to the next key.
 func (s *Scanner) inText() bool {
 	return s.Names != nil && s.St == stWord && !s.wordKey && s.top().obj && len(s.Tape) > 0 && s.Names.Text(s.raw(len(s.Tape)-1))
 }
 
-// linesGoOn reports whether the text without quotes goes on behind the comma or line end at the current position: words
-// are there, and behind them the object goes on, at the start of a line or behind a comma, or is closed.
+// linesGoOn reports whether the unquoted text continues after the comma or line end at the current position: words
+// follow, and after them the object continues, at the start of a line or after a comma, or is closed.
 func (s *Scanner) linesGoOn() bool {
 	if s.Pos < s.wordsTo {
 		return true
@@ -231,7 +231,7 @@ func (s *Scanner) linesGoOn() bool {
 			}
 		}
 	}
-	if !on { // a text that is cut goes to the end
+	if !on { // a text that is cut off continues to the end
 		on = s.Eof && p == len(s.Src) && strings.TrimSpace(s.Src[first:]) != ""
 	}
 	if !s.pay(p-s.Pos) || !on {
@@ -248,16 +248,16 @@ func (s *Scanner) stopWord() bool {
 	return s.endWord()
 }
 
-// maxBalanced bounds the bytes of a text without quotes in which a bracket is matched.
+// maxBalanced bounds the bytes of an unquoted text in which a bracket is matched.
 const maxBalanced = 256
 
-// isArgument reports whether what is at offset p is rather an argument of a constructor, as of ObjectId("…"),
-// Point(x=1) or Decimal(1.5), than of a function in a text, max(a, b): a string, a number, a literal, a list
-// or dict, by name or not.
+// isArgument reports whether what is at offset p is more likely an argument of a constructor, as in ObjectId("…"),
+// Point(x=1) or Decimal(1.5), than of a function in a text, max(a, b): a string, a number, a literal, a list or dict,
+// named or not.
 func (s *Scanner) isArgument(p int) bool {
 	src := s.upTo(s.Pos + maxBalanced)
 	for q := lex.SkipName(src, p, false); q < len(src) && q > p && (src[q] == '=' || src[q] == '('); q = lex.SkipName(src, p, false) {
-		p = q + 1 // of a name, or of another call
+		p = q + 1 // skip a name, or another call
 	}
 	if p = lex.SkipBlanks(src, p); p == len(src) {
 		return true
@@ -269,8 +269,8 @@ func (s *Scanner) isArgument(p int) bool {
 	return lex.IsLiteral(strings.TrimRight(word, ")"))
 }
 
-// balanced returns how many bytes behind the opening bracket at p its closer is, on the same line, 0 when it is
-// not there or a member begins before it. Brackets in double quotes do not count.
+// balanced returns the distance from the opening bracket at p to its closer on the same line, or 0 if there is none
+// or a member begins before it. Brackets in double quotes do not count.
 func (s *Scanner) balanced(p int) int {
 	src := s.upTo(p + maxBalanced)
 	var open lex.Brackets
@@ -300,9 +300,9 @@ func (s *Scanner) balanced(p int) int {
 	return 0
 }
 
-// parenthesis begins what is between parentheses.
+// parenthesis begins a parenthesized group.
 func (s *Scanner) parenthesis(wrap wrapKind) bool {
-	if s.push(NodeArr); s.St == stArrFirst { // else it is too deep
+	if s.push(NodeArr); s.St == stArrFirst { // otherwise it is too deep
 		s.expect(')')
 		s.wrapTop(wrap)
 	}
@@ -318,8 +318,8 @@ func (s *Scanner) wrapTop(wrap wrapKind) {
 	}
 }
 
-// namedArgument makes an object of the arguments of a call, Point(x=1, y=2), when the current
-// word names the first of them.
+// namedArgument makes an object of the arguments of a call, Point(x=1, y=2), if the current word names the first of
+// them.
 func (s *Scanner) namedArgument() {
 	if len(s.Stack) == 0 || !message.IsWord(s.Src[s.tok:s.wordEnd]) {
 		return
@@ -338,8 +338,7 @@ func (s *Scanner) isLiteralSoFar() bool {
 	return lex.IsLiteral(s.Src[s.tok:s.wordEnd])
 }
 
-// endWord ends the current value word where its last byte was read; the current position is
-// at what follows.
+// endWord ends the current value word at its last byte; the current position is after it.
 func (s *Scanner) endWord() bool {
 	start, end := s.tok, s.wordEnd
 	text := s.Src[start:end]
@@ -377,7 +376,7 @@ func (s *Scanner) endWord() bool {
 	return s.leaf(kind, start, end, flags)
 }
 
-// valueAlone reports whether a scalar is at offset p that is no key and no word, so that the word before it is one:
+// valueAlone reports whether a scalar at offset p is neither a key nor a word, so that the word before it is a key:
 // {a 1}, {a 'b'}.
 func (s *Scanner) valueAlone(p int) bool {
 	if _, w := s.QuoteAt(min(p, len(s.Src))); w > 0 {
@@ -403,8 +402,7 @@ func (s *Scanner) addKey(kind nodeKind, end int) bool {
 	return true
 }
 
-// wordQuote decides what a quote directly behind a word means, by what follows it (0 at the
-// end of the text).
+// wordQuote decides what a quote directly after a word means, by what follows it (0 at the end of the text).
 func (s *Scanner) wordQuote(c byte) bool {
 	q := s.tokQuote
 	adjacent := q == s.wordEnd
@@ -415,20 +413,20 @@ func (s *Scanner) wordQuote(c byte) bool {
 	if adjacent && ends && !(s.blank && s.LastStr.Node >= 0 && (s.NoComma || s.Tape[s.LastStr.Node].Flags&FlagRepaired != 0)) {
 		s.repair(RepMissingQuote, s.tok, s.tok)
 		if s.Src[q-1] == '\\' && q-1 > s.tok {
-			q-- // of an escaped document
+			q-- // the quote of an escaped document
 		}
 		if s.wordKey {
 			return s.addKey(NodeStr, q)
 		}
 		return s.leaf(NodeStr, s.tok, q, FlagRepaired|FlagHigh|FlagEscape)
 	}
-	// The word is not its own token. It may belong to the string before it.
+	// The word is not a separate token. It may belong to the string before it.
 	if !s.wants(3 * maxMember) {
 		return false
 	}
 	if s.wordKey && !s.NoComma && s.LastStr.Node >= 0 && message.IsWord(s.Src[s.tok:s.wordEnd]) && s.isKeyAt(q) &&
 		(s.Tape[s.LastStr.Node].Flags&FlagRepaired == 0 || s.goesOn(s.tok)) {
-		s.forget() // a word alone before a key
+		s.forget() // a single word before a key
 	}
 	if s.reopen(s.LastStr) {
 		return true
