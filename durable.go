@@ -196,7 +196,8 @@ func owner() engine.Owner {
 //
 // A run that is resumed goes on from what its session held when it began, and needs the same one, unless that is in the
 // store of the engine. A fork goes on from what the session of the other run held; it saves in the one that it is given, which must
-// be empty or that of the other run, and without one in none.
+// be empty or that of the other run, and without one in none. Runs in other processes, see [Dispatch], take the session from their
+// own store, and store may be nil.
 func Session(store engine.SessionStore, id string) RunOption {
 	return func(r *runConfig) { r.spec.Session = &session.Ref{Store: store, ID: id} }
 }

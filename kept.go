@@ -234,6 +234,12 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 		}
 		return nil
 	}
+	if fork {
+		var err error
+		if info.Session, err = session.Settled(ctx, cfg.store, info); err != nil {
+			return err
+		}
+	}
 	found := &session.Found{}
 	if err := json.Unmarshal(info.Session, found); err != nil {
 		return engine.Errorf(engine.KindStore, diag.StoreFailed, "what run %s found in its session cannot be read: %w", info.ID, err).

@@ -116,7 +116,17 @@ func (w *Worker) session(ctx context.Context, e *engine.Effect, r *session.Reque
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoSession, "the run has session %q, and the worker %s keeps no sessions", r.ID, w.name).
 			WithHelp("start the workers with --session-store DIR, which all of them reach; in Go set Options.Sessions"))
 	}
-	return r.Do(ctx, w.opts.Sessions, e.Run, w.ended)
+	return (&session.Keeper{Store: w.opts.Sessions, Ended: w.ended, Wait: waitForSession}).Do(ctx, e.Run, r)
+}
+
+// waitForSession waits longer with each try, about five seconds in all.
+func waitForSession(ctx context.Context, try int) bool {
+	select {
+	case <-time.After(10 * time.Millisecond << try):
+		return try < 9
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // ended reports whether a run has ended, as far as the server knows.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,17 +148,10 @@ func keep(b *exec.Branch) error {
 	return err
 }
 
-// takeDeferred takes a session that another process keeps. A fork keeps nothing in it, and has what the other run took.
+// takeDeferred takes a session that another process keeps.
 func takeDeferred(b *exec.Branch) error {
 	s := b.Run.Spec.Session
-	e := deferred(b, &session.Request{Op: session.OpTake, ID: s.ID, Script: s.Script})
-	if s.Unsaved() {
-		if _, known := b.Known(e); !known {
-			b.Run.Notes().Begin(s.Found.Entries)
-			return nil
-		}
-	}
-	out := b.Do(e, nil)
+	out := b.Do(deferred(b, &session.Request{Op: session.OpTake, ID: s.ID, Script: s.Script}), nil)
 	if out.Err != nil {
 		return out.Err
 	}
@@ -165,10 +159,7 @@ func takeDeferred(b *exec.Branch) error {
 	if err != nil {
 		return err
 	}
-	s.Found.Entries, s.Versions = map[string]string{}, map[string]int64{}
-	for key, at := range held {
-		s.Found.Entries[key], s.Versions[key] = at.Text, at.Version
-	}
+	s.Hold(held)
 	b.Run.Notes().Begin(s.Found.Entries)
 	return nil
 }
@@ -182,8 +173,8 @@ func saveDeferred(b *exec.Branch, transcript string) error {
 		changed[session.TranscriptKey] = transcript
 	}
 	entries := map[string]engine.Entry{}
-	for key, text := range changed {
-		if text = b.Run.Secrets.Text(text); text != s.Found.Entries[key] {
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		if text := b.Run.Secrets.Text(changed[key]); text != s.Found.Entries[key] {
 			entries[key] = engine.Entry{Text: text, Version: s.Versions[key]}
 		}
 	}

@@ -52,6 +52,14 @@ type Found struct {
 	Back bool `json:"back,omitempty"`
 }
 
+// Hold notes what a session that another process keeps held when the run took it.
+func (r *Ref) Hold(entries map[string]engine.Entry) {
+	r.Found.Entries, r.Versions = textsOf(entries), make(map[string]int64, len(entries))
+	for key, e := range entries {
+		r.Versions[key] = e.Version
+	}
+}
+
 // Unsaved reports whether nothing that the run keeps outlives it. A run without a session has none.
 func (r *Ref) Unsaved() bool { return r != nil && r.Found != nil && r.Found.Unsaved }
 
@@ -84,13 +92,17 @@ func texts(ctx context.Context, s engine.SessionStore, id string) (map[string]st
 	if errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession}) { // nothing was saved yet
 		return map[string]string{}, nil
 	}
-	held := make(map[string]string, len(all))
-	for key, e := range all {
+	return textsOf(all), err
+}
+
+func textsOf(entries map[string]engine.Entry) map[string]string {
+	texts := make(map[string]string, len(entries))
+	for key, e := range entries {
 		if key != holderKey {
-			held[key] = e.Text
+			texts[key] = e.Text
 		}
 	}
-	return held, err
+	return texts
 }
 
 // back brings the notes of a session to those that a fork begins with. Its conversation stays until the fork went well.

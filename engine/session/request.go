@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
@@ -43,19 +42,31 @@ func (r *Request) Digest() [32]byte {
 // holderKey is the entry with the id of the run that has taken the session in other processes.
 const holderKey = "run"
 
-// Do carries out the request for a run. Nobody holds the session between two requests, so the store keeps the id of the run
-// that took it last; over reports whether that run has ended, which lets another run take the session. The value of the
-// outcome is what [ReadTaken] reads. Carrying out a request twice has the effect of doing so once.
-func (r *Request) Do(ctx context.Context, s engine.SessionStore, run string, over func(ctx context.Context, run string) (bool, error)) engine.Outcome {
-	open, err := r.open(ctx, s)
+// Keeper carries out requests for runs in other processes.
+type Keeper struct {
+	Store engine.SessionStore
+
+	// Ended reports whether a run has ended.
+	Ended func(ctx context.Context, run string) (bool, error)
+
+	// Wait waits while another process has the session open: for a moment if it carries out a request, or until its run ends. It
+	// returns false to give up.
+	Wait func(ctx context.Context, try int) bool
+}
+
+// Do carries out a request for a run. Nobody holds the session between two requests: the store keeps the id of the run that
+// took it last, and another run can take it when that one has ended. The value of the outcome is what [ReadTaken] reads.
+// Carrying out a request twice has the effect of doing so once.
+func (k *Keeper) Do(ctx context.Context, run string, r *Request) engine.Outcome {
+	open, err := k.open(ctx, r)
 	if err != nil {
 		return engine.Failed(typed(err))
 	}
 	held := map[string]engine.Entry{}
 	if r.Op == OpSave {
 		err = r.save(ctx, open, run)
-	} else if err = r.take(ctx, open, run, over); err == nil {
-		if held, err = s.ReadSession(ctx, r.ID); err == nil {
+	} else if err = k.take(ctx, open, run, r); err == nil {
+		if held, err = k.Store.ReadSession(ctx, r.ID); err == nil {
 			delete(held, holderKey)
 		}
 	}
@@ -67,6 +78,34 @@ func (r *Request) Do(ctx context.Context, s engine.SessionStore, run string, ove
 		return engine.Failed(typed(err))
 	}
 	return engine.Outcome{Value: generable.StrOf(string(text)), Attempt: 1}
+}
+
+func (k *Keeper) open(ctx context.Context, r *Request) (engine.OpenSession, error) {
+	for try := 0; ; try++ {
+		open, err := k.Store.OpenSession(ctx, r.ID, r.Script)
+		if !errors.Is(err, &engine.Error{Code: diag.SessionBusy}) || !k.Wait(ctx, try) {
+			return open, err
+		}
+	}
+}
+
+// take reserves the session for the run.
+func (k *Keeper) take(ctx context.Context, open engine.OpenSession, run string, r *Request) error {
+	holder, err := open.Load(ctx, holderKey)
+	if err != nil || holder.Text == run {
+		return err
+	}
+	if holder.Text != "" {
+		ended, err := k.Ended(ctx, holder.Text)
+		if err != nil {
+			return err
+		}
+		if !ended {
+			return Busy(r.ID, "run "+holder.Text)
+		}
+	}
+	_, err = open.Save(ctx, holderKey, run+"/session/take", run)
+	return err
 }
 
 // ReadTaken reads the value of an outcome of OpTake.
@@ -82,43 +121,31 @@ func ReadTaken(v generable.Value) (map[string]engine.Entry, error) {
 	return held, nil
 }
 
-// busyFor is how long a request waits for the one that has the session open.
-const busyFor = 5 * time.Second
-
-// open opens the session. Another request has it open for a moment, a run of this machine until it ends.
-func (r *Request) open(ctx context.Context, s engine.SessionStore) (engine.OpenSession, error) {
-	ctx, cancel := context.WithTimeout(ctx, busyFor)
-	defer cancel()
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		open, err := s.OpenSession(ctx, r.ID, r.Script)
-		if !errors.Is(err, &engine.Error{Code: diag.SessionBusy}) {
-			return open, err
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, err
-		}
+// Settled returns what the session of a run held when the run took it, as RunHead.Session. If another process keeps the session,
+// the answer is in the steps of the run; a run that ended before it took the session has found nothing.
+func Settled(ctx context.Context, s engine.Store, run engine.RunInfo) (json.RawMessage, error) {
+	var f Found
+	if run.Session == nil || json.Unmarshal(run.Session, &f) != nil || !f.Deferred { // what cannot be read is an error where it is used
+		return run.Session, nil
 	}
-}
-
-// take reserves the session for the run.
-func (r *Request) take(ctx context.Context, open engine.OpenSession, run string, over func(context.Context, string) (bool, error)) error {
-	holder, err := open.Load(ctx, holderKey)
-	if err != nil || holder.Text == run {
-		return err
-	}
-	if holder.Text != "" {
-		ended, err := over(ctx, holder.Text)
+	f.Deferred, f.Entries = false, map[string]string{}
+	err := s.Steps(ctx, run.ID, 0, func(s engine.Step) error {
+		var r Request
+		if s.Kind != engine.EffectMemory || s.State != engine.StepDone || json.Unmarshal(s.Request, &r) != nil || r.Op != OpTake {
+			return nil
+		}
+		out, err := engine.DecodeOutcome(s.Outcome, engine.TypesOf())
 		if err != nil {
 			return err
 		}
-		if !ended {
-			return Busy(r.ID, "run "+holder.Text)
-		}
+		held, err := ReadTaken(out.Value)
+		f.Entries = textsOf(held)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	_, err = open.Save(ctx, holderKey, run+"/session/take", run)
-	return err
+	return json.Marshal(f)
 }
 
 // save replaces the entries, unless one of them was changed since the run took the session: then it saves nothing.

@@ -10,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/codec"
 )
@@ -62,6 +63,9 @@ func decode(data []byte) (*engine.Effect, error) {
 	case engine.EffectMCP:
 		e.Req = &remote.ListRequest{Server: r.server(in.List)}
 	case engine.EffectMemory:
+		if op := in.Session.Op; op != session.OpTake && op != session.OpSave {
+			r.fail("a session has no operation %.40q", op)
+		}
 		e.Req = in.Session
 	default:
 		args, ok := r.value(in.Capability.Args).AsMap()

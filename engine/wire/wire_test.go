@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 	"github.com/agentscript/agentscript/engine/predicate"
 	"github.com/agentscript/agentscript/engine/remote"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/engine/wire"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/gentest"
@@ -238,11 +239,20 @@ func TestWholeServersTravel(t *testing.T) {
 
 // TestFieldsOfServers has new fields be thought of: the form of a server, a request and an effect lists them.
 func TestFieldsOfForms(t *testing.T) {
-	for of, n := range map[any]int{&remote.Server{}: 18, &model.Request{}: 15, &model.ToolDef{}: 5, &model.Output{}: 3, &engine.ToolRequest{}: 4,
+	for of, n := range map[any]int{&remote.Server{}: 18, &model.Request{}: 15, &model.ToolDef{}: 5, &model.Output{}: 3, &engine.ToolRequest{}: 4, &session.Request{}: 4,
 		&capability.Request{}: 2, &engine.Effect{}: 14, &model.Params{}: 10, &generable.Field{}: 13, &generable.Limits{}: 13, &generable.Type{}: 20} {
 		if got := reflect.TypeOf(of).Elem().NumField(); got != n {
 			t.Errorf("%T has %d fields, and %d are thought of", of, got, n)
 		}
+	}
+}
+
+func TestSessionsTravel(t *testing.T) {
+	for _, r := range []*session.Request{
+		{Op: session.OpTake, ID: "ada", Script: "flow.star"},
+		{Op: session.OpSave, ID: "ada", Script: "flow.star", Entries: map[string]engine.Entry{"transcript": {Text: "{<&>}", Version: 3}, "memory/m/": {}}},
+	} {
+		travels(t, &engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: "r", Class: engine.ClassIdempotent, Req: r})
 	}
 }
 
@@ -271,6 +281,8 @@ func TestWhatCannotTravel(t *testing.T) {
 		"no request":  {Kind: engine.EffectModel},
 		"not UTF-8":   {Kind: engine.EffectModel, Req: &model.Request{System: "\xff"}},
 		"a short one": {Kind: engine.EffectModel, Req: &model.Request{Messages: []model.Message{image}}},
+		"a note":      {Kind: engine.EffectMemory, Req: &engine.SleepRequest{}},
+		"bytes":       {Kind: engine.EffectMemory, Req: &session.Request{Op: session.OpSave, Entries: map[string]engine.Entry{"m": {Text: "\xff"}}}},
 		"no server":   {Kind: engine.EffectMCP, Req: &remote.ListRequest{}},
 	} {
 		if data, err := wire.Encode(e); err == nil {
@@ -284,6 +296,7 @@ func TestHostileEffects(t *testing.T) {
 		``: "end", `{}`: "version", `null`: "version",
 		`{"v":2,"kind":"model","model":[]}`: "form 2", `{"v":2}`: "form 2",
 		`{"v":1}`: "kind", `{"v":1,"kind":"sleep","types":[]}`: "kind", `{"v":1,"kind":"model","types":[]}`: "kind",
+		`{"v":1,"kind":"memory","types":[]}`: "kind", `{"v":1,"kind":"memory","types":[],"session":{"op":"drop"}}`: `operation "drop"`,
 		`{"v":1,"kind":"model","model":{"messages":[]}}`:                                                                "table",
 		`{"v":1,"kind":"model","types":[],"model":{"output":{}}}`:                                                       "no type",
 		`{"v":1,"kind":"model","types":[],"model":{"output":{"type":3}}}`:                                               "no type 3",

@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -372,11 +374,9 @@ func (m *runMemory) recall(key string, e engine.Entry, ofSession bool) {
 func (m *runMemory) OfSession() map[string]string {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
-	texts := map[string]string{}
-	for key, e := range m.held.Entries() {
-		if m.ofSession[key] {
-			texts[key] = e.Text
-		}
+	entries, texts := m.held.Entries(), map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(m.ofSession)) {
+		texts[key] = entries[key].Text
 	}
 	return texts
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/journal"
 	"github.com/agentscript/agentscript/engine/runfile"
+	"github.com/agentscript/agentscript/engine/session"
 	"github.com/agentscript/agentscript/internal/cli/keep"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
@@ -92,6 +93,10 @@ func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo
 func written(ctx context.Context, s engine.Store, info engine.RunInfo, to io.Writer) error {
 	w := runfile.NewWriter(to, nil) // what is kept holds no secret
 	head := runfile.Head{RunHead: info.RunHead}
+	var err error
+	if head.Session, err = session.Settled(ctx, s, info); err != nil { // nobody who reads the file has the session
+		return err
+	}
 	if info.Bundle != "" {
 		files, err := s.Bundle(ctx, info.Bundle)
 		if err != nil {

@@ -35,7 +35,7 @@ var unused = map[string]string{
 	"mock": "no model is asked on this machine alone: agentscript run --mock", "mock-acts": "no model is asked on this machine alone: agentscript run --mock",
 	"record": runsVerb + " export RUN writes a run to a file", "replay": "a run is replayed on this machine: agentscript run --replay FILE", "force": "", "trace": runsVerb + " show RUN --json has all steps",
 	"session-store": "",
-	"store": "the server keeps the run", "ephemeral": "the server keeps the run", "watch": "a script that is edited runs on this machine: agentscript run --watch",
+	"store":         "the server keeps the run", "ephemeral": "the server keeps the run", "watch": "a script that is edited runs on this machine: agentscript run --watch",
 	"tools": "a flow as JSON with tools of its own runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
 }
 

@@ -281,6 +281,53 @@ def main():
 	run(term.ExitFailed, "is granted --allow-net example.com, and the worker", "--allow-exec", "true", "--allow-net", "example.com")
 }
 
+// Turns of a conversation are runs of a session that workers keep. A run of it continues on this machine, without the session.
+func TestSessions(t *testing.T) {
+	b := onServer(t)
+	agentscript, dir := b.agentscript(), t.TempDir()
+	kept, file, answers := filepath.Join(dir, "kept"), filepath.Join(dir, "run.jsonl"), filepath.Join(dir, "answers.jsonl")
+	rows := `{"agent": "chat", "match": "I am Ada", "text": "Hello!", "repeat": true}` + "\n" + `{"agent": "chat", "match": "Who am I", "text": "Ada.", "repeat": true}` + "\n"
+	if err := os.WriteFile(answers, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	queue := []string{"--task-queue", "sessions"}
+	b.worker(append(queue, "--session-store", kept, "--scripted", answers)...)
+	turn := func(words string, session ...string) string {
+		return b.temporal(0, "", append(append(append([]string{"run"}, queue...), session...), "examples/chat.star", words)...).out
+	}
+	first := turn("I am Ada.", "--session", "ada")
+	second := turn("Who am I?", "--session", "ada")
+	local := []string{"run", "--ephemeral", "-q", "--scripted", answers, "--session", "ada", "--session-store", filepath.Join(dir, "local"), "examples/chat.star"}
+	if first == second {
+		t.Errorf("both turns answer %q", first)
+	}
+	if s := b.does(agentscript, append(local, "I am Ada.")...); s.out != first {
+		t.Errorf("locally %q, on the server %q", s.out, first)
+	}
+	if s := b.does(agentscript, append(local, "Who am I?")...); s.out != second {
+		t.Errorf("locally %q, on the server %q", s.out, second)
+	}
+	show := b.does(agentscript, "sessions", "show", "ada", "--session-store", kept)
+	if want := b.does(agentscript, "sessions", "show", "ada", "--session-store", filepath.Join(dir, "local")); show.out != want.out || !strings.Contains(show.out, "Who am I?") {
+		t.Errorf("the session is\n%s\nand after the same turns on this machine\n%s", show.out, want.out)
+	}
+
+	b.temporal(0, "", append([]string{"runs", "export", "last", "-o", file}, queue...)...)
+	if s := b.does(agentscript, "run", "-q", "--ephemeral", "examples/chat.star", "Who am I?", "--replay", file); s.code != 0 || s.out != second {
+		t.Errorf("replayed: exit %d, %s\n%s", s.code, s.out, s.err)
+	}
+	if s := b.does(agentscript, "runs", "fork", file, "--store", filepath.Join(dir, "runs.db"), "-q", "--scripted", answers); s.code != 0 || s.out != second {
+		t.Errorf("forked: exit %d, %s\n%s", s.code, s.out, s.err)
+	}
+	b.temporal(term.ExitUsage, "keeps nothing in one", append([]string{"runs", "fork", "last", "--session", "ada"}, queue...)...)
+	if again := b.does(agentscript, "sessions", "show", "ada", "--session-store", kept); again.out != show.out {
+		t.Errorf("the session became\n%s", again.out)
+	}
+
+	b.worker("--task-queue", "none keeps them", "--scripted", answers)
+	b.temporal(term.ExitProvider, "start the workers with --session-store DIR", "run", "--task-queue", "none keeps them", "--find-worker", "1s", "--session", "ada", "examples/chat.star", "I am Ada.")
+}
+
 // A run whose blobs are somewhere else is left out of what all runs cost; what that run costs is an error.
 func TestCostWithoutBlobs(t *testing.T) {
 	b := onServer(t)

@@ -17,7 +17,7 @@ import (
 )
 
 // worldly is an engine whose effects are seen in a file. A model says what it was asked, and does as the words of that say:
-// "sleep=1s" takes so long, "size=3000000" answers with so many bytes.
+// "sleep=1s" takes so long, "size=3000000" answers with so many bytes, and "recall" with all that the user said.
 func worldly(j *job) *agentscript.Engine {
 	e := &effects{file: j.World, worker: j.Name, secret: j.Secret}
 	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model")}
@@ -125,7 +125,21 @@ func (e *effects) Do(ctx context.Context, of *engine.Effect, sink engine.Sink) e
 	if err != nil {
 		return engine.Failed(engine.AsError(err))
 	}
+	if strings.HasPrefix(last.Text, "recall") {
+		text = asked(req)
+	}
 	return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: text})
+}
+
+// asked returns what the user said in a conversation.
+func asked(req *model.Request) string {
+	var all []string
+	for i := range req.Messages {
+		if m := &req.Messages[i]; m.Role == model.RoleUser {
+			all = append(all, m.Parts[0].Text)
+		}
+	}
+	return strings.Join(all, " | ")
 }
 
 func answered(why model.Finish, p model.Part) engine.Outcome {

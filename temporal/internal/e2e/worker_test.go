@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
 	"github.com/agentscript/agentscript/temporal"
 	"github.com/agentscript/agentscript/temporal/blob"
 )
@@ -42,6 +43,7 @@ type job struct {
 	Secret         string          // what its models must not let out
 	Flows          bool            // it carries out no effects
 	Effects        bool            // it carries out nothing else
+	Sessions       string          // the file of sessions; "": there is none
 	Key            byte            // of the codec; 0: there is none
 	Doubles        []double        // models of runs whose answers are prepared
 	Local          string          // the store of the run that it is to carry out by itself, without a server
@@ -151,13 +153,21 @@ func work(text string) error {
 		temporal.Workflow = j.Type
 	}
 	_ = os.Setenv("WORKER", j.Name) // it does not fail
+	o := j.options()
+	if j.Sessions != "" {
+		sessions, err := sqlite.Open(context.Background(), j.Sessions)
+		if err != nil {
+			return err
+		}
+		o.Sessions = sessions
+	}
 	made := worldly(&j)
 	if j.Doubles != nil {
 		if made, err = prepared(j.Doubles); err != nil {
 			return err
 		}
 	}
-	w, err := temporal.NewWorker(c, made, j.options(), worker.Options{StickyScheduleToStartTimeout: time.Second, MaxConcurrentActivityExecutionSize: j.Slots, Identity: j.Name, LocalActivityWorkerOnly: j.Flows, DisableWorkflowWorker: j.Effects})
+	w, err := temporal.NewWorker(c, made, o, worker.Options{StickyScheduleToStartTimeout: time.Second, MaxConcurrentActivityExecutionSize: j.Slots, Identity: j.Name, LocalActivityWorkerOnly: j.Flows, DisableWorkflowWorker: j.Effects})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,133 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/session"
+)
+
+func none(context.Context, string) (bool, error) { return false, nil }
+func all(context.Context, string) (bool, error)  { return true, nil }
+
+// take has a run take session s of a script, and returns what it held.
+func take(t *testing.T, s engine.SessionStore, run string, over func(context.Context, string) (bool, error)) (map[string]engine.Entry, *engine.Error) {
+	t.Helper()
+	out := keeper(s, over).Do(t.Context(), run, &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"})
+	if out.Err != nil {
+		return nil, out.Err
+	}
+	held, err := session.ReadTaken(out.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held, nil
+}
+
+func save(t *testing.T, s engine.SessionStore, run string, entries map[string]engine.Entry) *engine.Error {
+	t.Helper()
+	return keeper(s, none).Do(t.Context(), run, &session.Request{Op: session.OpSave, ID: "s", Script: "flow.star", Entries: entries}).Err
+}
+
+// keeper tries a session that is open three times.
+func keeper(s engine.SessionStore, over func(context.Context, string) (bool, error)) *session.Keeper {
+	return &session.Keeper{Store: s, Ended: over, Wait: func(_ context.Context, try int) bool { return try < 2 }}
+}
+
+func TestRequests(t *testing.T) {
+	s := &session.Memory{}
+	if held, err := take(t, s, "one", none); err != nil || len(held) != 0 {
+		t.Fatalf("a new session holds %v, %v", held, err)
+	}
+	entry := map[string]engine.Entry{"memory/m/": {Text: "a"}, session.TranscriptKey: {Text: "{}"}}
+	for range 2 { // the second time as when the answer to the first was lost
+		if _, err := take(t, s, "one", none); err != nil {
+			t.Fatal(err)
+		}
+		if err := save(t, s, "one", entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := take(t, s, "two", none); err == nil || err.Code != diag.SessionBusy || !strings.Contains(err.Message, "run one") {
+		t.Errorf("while another run has it: %v", err)
+	}
+	held, err := take(t, s, "two", all)
+	if err != nil || len(held) != 2 || held["memory/m/"] != (engine.Entry{Text: "a", Version: 1}) {
+		t.Fatalf("the next run found %v, %v", held, err)
+	}
+	if err := save(t, s, "two", map[string]engine.Entry{"memory/m/": {Text: "b", Version: 1}}); err != nil {
+		t.Error(err)
+	}
+	all, failed := s.ReadSession(t.Context(), "s")
+	if failed != nil || all["memory/m/"] != (engine.Entry{Text: "b", Version: 2}) || all[session.TranscriptKey].Version != 1 {
+		t.Errorf("the session holds %v, %v", all, failed)
+	}
+}
+
+// Entries that changed since the run took the session are an error, and then nothing of the run is saved.
+func TestChangedMeanwhile(t *testing.T) {
+	s := &session.Memory{}
+	if _, err := take(t, s, "one", none); err != nil {
+		t.Fatal(err)
+	}
+	local, failed := s.OpenSession(t.Context(), "s", "flow.star")
+	if failed == nil {
+		_, failed = local.Save(t.Context(), "memory/m/", "op", "of another run")
+	}
+	if err := errors.Join(failed, local.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := save(t, s, "one", map[string]engine.Entry{"a": {Text: "x"}, "memory/m/": {Text: "mine"}}); err == nil || err.Code != diag.SessionBusy || err.Help == "" {
+		t.Errorf("it was saved: %v", err)
+	}
+	if held, err := s.ReadSession(t.Context(), "s"); err != nil || held["memory/m/"].Text != "of another run" || held["a"].Text != "" {
+		t.Errorf("the session holds %v, %v", held, err)
+	}
+}
+
+// broken is a store whose sessions cannot be opened.
+type broken struct{ session.Memory }
+
+func (*broken) OpenSession(context.Context, string, string) (engine.OpenSession, error) {
+	return nil, errors.New("no room")
+}
+
+func TestRequestsThatFail(t *testing.T) {
+	s := &session.Memory{}
+	if _, err := take(t, s, "one", none); err != nil {
+		t.Fatal(err)
+	}
+	asked := errors.New("the server is away")
+	for name, c := range map[string]struct {
+		s     engine.SessionStore
+		r     session.Request
+		over  func(context.Context, string) (bool, error)
+		code  diag.Code
+		words string
+	}{
+		"another script":      {s, session.Request{Op: session.OpTake, ID: "s", Script: "other.star"}, all, diag.BadSession, "belongs to flow.star"},
+		"no id":               {s, session.Request{Op: session.OpTake, ID: "/", Script: "flow.star"}, all, diag.BadSession, "is no id"},
+		"nobody knows":        {s, session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}, func(context.Context, string) (bool, error) { return false, asked }, diag.StoreFailed, "the server is away"},
+		"the store is broken": {&broken{}, session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}, all, diag.StoreFailed, "no room"},
+	} {
+		if out := keeper(c.s, c.over).Do(t.Context(), "two", &c.r); out.Err == nil || out.Err.Code != c.code || !strings.Contains(out.Err.Error(), c.words) {
+			t.Errorf("%s: %v", name, out.Err)
+		}
+	}
+	open, err := s.OpenSession(t.Context(), "s", "flow.star")
+	if err != nil {
+		t.Fatalf("a request that failed left the session open: %v", err)
+	}
+	if err := save(t, s, "one", nil); err == nil || err.Code != diag.SessionBusy {
+		t.Errorf("while it is open: %v", err)
+	}
+	waits := 0
+	k := &session.Keeper{Store: s, Ended: all, Wait: func(context.Context, int) bool { waits++; return open.Close() == nil }}
+	if out := k.Do(t.Context(), "two", &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}); out.Err != nil || waits != 1 {
+		t.Errorf("after %d waits %v", waits, out.Err)
+	}
+}

@@ -1,0 +1,211 @@
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/store/sqlite"
+)
+
+// chat is one turn of a conversation.
+const chat = `main = agent("chat", prompt = "Talk.", history = compress(after = 40))`
+
+// noting keeps a note, and fails where it is asked to.
+const noting = `
+facts = memory("facts", scope = "session")
+own = memory("own")
+a = agent("a", prompt = "Work.")
+def main(fact = str, fails = False):
+    facts.append(fact)
+    own.append(fact)
+    a(fact)
+    if fails:
+        fail("it failed")
+    return facts.read()
+`
+
+// inSession is a cluster whose workers keep sessions.
+func inSession(t *testing.T, set ...func(*job)) *cluster {
+	file := filepath.Join(t.TempDir(), "sessions.db")
+	return on(t, shared(t), append([]func(*job){func(j *job) { j.Sessions = file }}, set...)...)
+}
+
+func session(id string) agentscript.RunOption { return agentscript.Session(nil, id) }
+
+// Promise 31.74 (temporal): runs of a session continue its conversation and its notes on any worker, even if a worker is killed
+// and if the run continues in new histories.
+func TestPromise_31_74_Sessions(t *testing.T) {
+	t.Parallel()
+	t.Run("the conversation", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t)
+		workers := []*exec.Cmd{c.worker("one"), c.worker("two")}
+		c.done(c.begin(chat, session("ada"), agentscript.InputText("first")), "did first")
+		second := c.begin(chat, session("ada"), agentscript.InputText("second sleep=3s"))
+		c.underway(2)
+		for _, line := range c.world() {
+			if line.What == "start" && strings.HasPrefix(line.ID, second) {
+				for i, name := range []string{"one", "two"} {
+					if line.Worker == name {
+						_ = workers[i].Process.Kill()
+					}
+				}
+			}
+		}
+		c.done(second, "did second sleep=3s")
+		c.done(c.begin(chat, session("ada"), agentscript.InputText("recall")), "first | second sleep=3s | recall")
+		c.done(c.begin(chat, session("bob"), agentscript.InputText("recall")), "recall")
+		c.done(c.begin(chat, agentscript.InputText("recall")), "recall")
+	})
+	t.Run("the notes", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t, func(j *job) { j.Events = 10 }) // each run goes on in new histories
+		c.worker("one")
+		c.worker("two")
+		c.done(c.begin(noting, session("ada"), with(map[string]any{"fact": "water is wet"})), "water is wet")
+		if e := c.fails(c.begin(noting, session("ada"), with(map[string]any{"fact": "fire is cold", "fails": true}))); !strings.Contains(e.Message, "it failed") {
+			t.Errorf("%v", &e)
+		}
+		c.done(c.begin(noting, session("ada"), with(map[string]any{"fact": "ice is cold"})), "water is wet\nice is cold")
+		kept, err := sqlite.Open(t.Context(), c.job.Sessions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer kept.Close() // it is only read
+		held, err := kept.ReadSession(t.Context(), "ada")
+		if err != nil || held["memory/facts/"].Text != "water is wet\nice is cold" || held["memory/own/"].Text != "" {
+			t.Errorf("%v, %v", held, err)
+		}
+	})
+}
+
+// Promise 31.75 (temporal): a session has one run at a time: a second one fails before it asks a model, and names the run that has
+// the session, until that one has ended. A run of another script is refused.
+func TestPromise_31_75_OneRunOfASession(t *testing.T) {
+	t.Parallel()
+	c := inSession(t)
+	c.worker("one")
+	c.worker("two")
+	first := c.begin(chat, session("ada"), agentscript.InputText("first sleep=4s"))
+	c.underway(1)
+	e := c.fails(c.begin(chat, session("ada"), agentscript.InputText("second")))
+	if e.Code != diag.SessionBusy || !strings.Contains(e.Message, "run "+first) {
+		t.Errorf("%v", &e)
+	}
+	if starts, _ := c.counts(); len(starts) != 1 {
+		t.Errorf("models were asked: %v", starts)
+	}
+	c.done(first, "did first sleep=4s")
+	third := c.begin(chat, session("ada"), agentscript.InputText("third sleep=1m"))
+	c.underway(2)
+	if err := c.CancelRun(t.Context(), third, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if info := c.ends(third); info.Status != engine.RunCancelled {
+		t.Errorf("%s %s", info.Status, info.Err)
+	}
+	c.done(c.begin(chat, session("ada"), agentscript.InputText("recall")), "first sleep=4s | recall")
+
+	m, err := worldly(&c.job).LoadBundle(t.Context(), engine.Bundle{Entry: "other.star", Files: map[string][]byte{"other.star": []byte(chat)}}, "other.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Start(t.Context(), m, "main", session("ada"), agentscript.InputText("recall"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := c.fails(id); e.Code != diag.BadSession {
+		t.Errorf("%v", &e)
+	}
+}
+
+// Promise 31.76 (temporal): a worker that keeps no sessions leaves a run with a session to another worker; without one the run fails
+// before it asks a model, and names what each worker lacks.
+func TestPromise_31_76_NoStoreOfSessions(t *testing.T) {
+	shared(t)
+	t.Parallel()
+	bare := func(j *job) { j.Sessions = "" }
+	t.Run("another worker", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t)
+		c.worker("bare", bare)
+		c.worker("whole")
+		c.done(c.begin(chat, session("ada"), agentscript.InputText("first")), "did first")
+		c.done(c.begin(chat, session("ada"), agentscript.InputText("recall")), "first | recall")
+	})
+	t.Run("none", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t, func(j *job) { j.Find = 4 * time.Second })
+		c.worker("one", bare)
+		c.worker("two", bare)
+		e := c.fails(c.begin(chat, session("ada"), agentscript.InputText("first")))
+		if e.Code != diag.NoSession || !strings.Contains(e.Message, "one") || !strings.Contains(e.Message, "two") || !strings.Contains(e.Help, "--session-store") {
+			t.Errorf("%v\n%s", &e, e.Help)
+		}
+		if starts, _ := c.counts(); len(starts) != 0 {
+			t.Errorf("models were asked: %v", starts)
+		}
+	})
+}
+
+// Promise 31.77 (temporal): a fork continues with what the session of its run held and saves nothing in it, from one machine
+// onto Temporal and on Temporal.
+func TestPromise_31_77_ForksOfSessions(t *testing.T) {
+	t.Parallel()
+	c := inSession(t)
+	c.worker("one")
+	kept, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle(chat), "flow.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := func(id, input string) *agentscript.Run {
+		return m.Start(t.Context(), agentscript.StoreRun(kept), agentscript.ID(id), agentscript.Session(kept, "ada"), agentscript.InputText(input))
+	}
+	if _, err := local("one", "first").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	two := local("two", "recall sleep=1m") // which a fork asks again
+	c.underway(2)
+	two.Cancel()
+	_, _ = two.Wait()
+	before, err := kept.ReadSession(t.Context(), "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := c.Fork(t.Context(), kept, "two", m, "main", agentscript.InputText("recall"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.done(fork, "first | recall")
+	if after, err := kept.ReadSession(t.Context(), "ada"); err != nil || after["transcript"] != before["transcript"] {
+		t.Errorf("the fork changed the session: %v, %v", after, err)
+	}
+
+	c.done(c.begin(chat, session("eve"), agentscript.InputText("third")), "did third")
+	on := c.begin(chat, session("eve"), agentscript.InputText("fourth sleep=1m"))
+	c.underway(5)
+	if err := c.CancelRun(t.Context(), on, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(on)
+	again, err := c.Fork(t.Context(), c.Store, on, m, "main", agentscript.InputText("recall"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.done(again, "third | recall")
+	c.done(c.begin(chat, session("eve"), agentscript.InputText("recall")), "third | recall")
+	if _, err := c.Fork(t.Context(), c.Store, on, m, "main", session("eve")); err == nil || !strings.Contains(err.Error(), "keeps nothing in a session") {
+		t.Errorf("a fork with a session: %v", err)
+	}
+}
