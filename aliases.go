@@ -94,7 +94,7 @@ type Recovery = agent.Recovery
 // Policy says which tool calls may be made, and who is asked.
 type Policy = policy.Policy
 
-// Rules are the patterns that a [Policy] is made of.
+// Rules are the patterns of a [Policy].
 type Rules = policy.Rules
 
 // ApprovalRequest is a question that a person decides.

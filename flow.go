@@ -24,7 +24,7 @@ type Flow struct {
 
 	module *Module
 	entry  *starlib.Entry
-	boxed  bool // the input is a field of its own
+	boxed  bool // the input is the field named input
 }
 
 // Flow returns the node or function that a global name of the script holds. If there is nothing that can be run, the

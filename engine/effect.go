@@ -193,9 +193,9 @@ type Outcome struct {
 	Attempt  int // the attempt that ended it, from 1; 0 if a budget refused it
 }
 
-// Sink receives an effect's tokens while it runs, tagged with the attempt (a new attempt starts the text anew) and a
-// sequence number within it. There is one if somebody listens to tokens, which [Effect].Stream says, or to retries
-// alone.
+// Sink receives an effect's tokens while it runs, tagged with the attempt (each attempt starts the text again) and a
+// sequence number within it. There is a sink if somebody listens to tokens, which [Effect].Stream says, or only to
+// retries.
 type Sink func(Token)
 
 // Token is a piece of a streamed answer: of its text, of the model's thoughts, or of a call. It can also report that

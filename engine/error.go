@@ -64,7 +64,7 @@ type Provider struct {
 type FailedCall struct {
 	Agent   string `json:"agent"`
 	Skill   string `json:"skill"`
-	Name    string `json:"name"`              // of the tool, as the model gave it
+	Name    string `json:"name"`              // of the tool, as the model wrote it
 	Attempt int    `json:"attempt,omitempty"` // how often the tool was executed; 0 if it never was
 }
 

@@ -75,7 +75,7 @@ type Limits struct {
 	ArgBytes   Cap           // of the arguments of one tool call; the model is told if they are longer
 	Wall       time.Duration // 0: the default, if there is one; [NoWall]: unbounded
 	OnLimit    OnLimit       // of an agent
-	// WarnAt are the parts of a bound, from 0 to 1 and ascending, at which an event is emitted. nil means 0.8 alone,
+	// WarnAt are the parts of a bound, from 0 to 1 and ascending, at which an event is emitted. nil means only 0.8,
 	// empty means never. Only the first 255 are used.
 	WarnAt []float64
 }

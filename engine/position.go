@@ -76,7 +76,7 @@ func (f *Frame) append(b []byte) []byte {
 	return f.Segment(b)
 }
 
-// Segment appends the text of this frame alone.
+// Segment appends the text of this frame, without those above it.
 func (f *Frame) Segment(b []byte) []byte {
 	b = append(b, f.kind...)
 	switch {

@@ -318,7 +318,7 @@ type Spec struct {
 	In, Out     *generable.Type // default str
 	Model       string          // "provider/model"; "" takes the run's default
 	Fallbacks   []string        // models to ask, in order, if Model cannot answer
-	ModelSpan   diag.Span       // where the script says so
+	ModelSpan   diag.Span       // where the script names them
 	Params      model.Params
 	Choice      model.ToolChoice // of the model's first answer in a call of the agent
 	Structured  model.Structured

@@ -160,7 +160,7 @@ const MaxToolName = 64
 type ToolRules struct {
 	Max           int       // calls; 0: no limit
 	OnlyAfter     []string  // tools that must each have succeeded in an earlier answer
-	OnlyAfterSpan diag.Span // where a script says so
+	OnlyAfterSpan diag.Span // where a script sets OnlyAfter
 	Forbidden     string    // why it may not be called at all; "" if it may
 }
 

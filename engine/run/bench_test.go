@@ -136,7 +136,7 @@ func TestAllocationsPerNode(t *testing.T) {
 	}
 }
 
-// A token event has no allocation of its own: the data of several is allocated together.
+// A token event needs no separate allocation: the data of several is allocated together.
 func TestAllocationsPerToken(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -162,7 +162,7 @@ func TestAllocationsPerToken(t *testing.T) {
 	}
 }
 
-// BenchmarkEffects makes a hundred model calls in sequence, each in a node of its own with a prompt of 1 KB. It
+// BenchmarkEffects makes a hundred model calls in sequence, each in a separate node with a prompt of 1 KB. It
 // reports the cost per call: not recorded, recorded by a journal in memory, and answered from it.
 func BenchmarkEffects(b *testing.B) {
 	const calls = 100

@@ -84,7 +84,7 @@ func parkable() map[string]run.Spec {
 }
 
 // A run that waits for a model holds one goroutine, the one on which it was started, and little memory. The race
-// detector needs memory of its own, so that bytes are only checked without it.
+// detector needs additional memory, so that bytes are only checked without it.
 func TestParkedRunsHoldLittle(t *testing.T) {
 	const n = 1000
 	for name, spec := range parkable() {

@@ -18,7 +18,7 @@ type openRun struct {
 
 	mu      sync.Mutex
 	gone    bool // it was removed
-	stopped bool // something was not begun, for which the run can be resumed
+	stopped bool // something was not begun; the run can be resumed to do it
 }
 
 // discards is a run that its owner can remove.

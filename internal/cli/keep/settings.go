@@ -23,7 +23,7 @@ type Settings struct {
 	Dir      string              `json:"dir,omitempty"`  // the directory in which the run began
 	Flags    map[string][]string `json:"flags,omitempty"`
 	Project  *project.Kept       `json:"project,omitempty"`
-	From     string              `json:"from,omitempty"`     // the position from which on a fork takes nothing
+	From     string              `json:"from,omitempty"`     // the position of --from: a fork takes nothing from there, nor what began later
 	Imported bool                `json:"imported,omitempty"` // it came from elsewhere, where somebody else granted what it had
 }
 
