@@ -109,8 +109,8 @@ func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files en
 
 // Head returns what a run of the node or function under a global name would begin with, and the script: everything
 // that another process needs to begin the run. A fork, see [ForkRun], begins with what the other run began with,
-// unless it is given something else. The other process must have the session of [Session]; Head does not use the
-// session's store.
+// unless it is given something else. The other process must have the session that [Session] names; Head does not use
+// the session's store.
 func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runfile.Head, error) {
 	var h runfile.Head
 	cfg := m.configure(opts)

@@ -147,7 +147,7 @@ func keep(b *exec.Branch) error {
 	return err
 }
 
-// takeDeferred takes a session that another process keeps. A fork keeps nothing in it, and has what the other run took.
+// takeDeferred takes a session that another process keeps. A fork saves nothing in it, and uses what the other run took.
 func takeDeferred(b *exec.Branch) error {
 	s := b.Run.Spec.Session
 	e := deferred(b, &session.Request{Op: session.OpTake, ID: s.ID, Script: s.Script})
@@ -173,8 +173,8 @@ func takeDeferred(b *exec.Branch) error {
 	return nil
 }
 
-// saveDeferred has the process that keeps the session save what the run changed: its notes and, unless it is "", its
-// conversation.
+// saveDeferred lets the process that keeps the session save what the run changed: its notes and, unless transcript is
+// "", its conversation.
 func saveDeferred(b *exec.Branch, transcript string) error {
 	s := b.Run.Spec.Session
 	changed := b.Run.Notes().OfSession()
@@ -254,7 +254,8 @@ func lighter(whole []model.Message) []model.Message {
 	return messages
 }
 
-// openSession opens the session of the run. It is not an effect: a replay needs the session itself, too.
+// openSession opens the session of the run. Unless another process keeps the session, that is not an effect: a replay
+// needs the session itself, too.
 func openSession(b *exec.Branch) error {
 	s, notes := b.Run.Spec.Session, b.Run.Notes()
 	if s.Deferred() {
