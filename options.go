@@ -232,9 +232,9 @@ func WithSizes(s Sizes) Option { return func(c *config) { c.sizes = s } }
 // to wait as long as it takes.
 func WithGrace(d time.Duration) Option { return func(c *config) { c.grace = d } }
 
-// WithRoot sets the directory outside of which load and file of a script cannot read, in place of the script's own
-// directory: a path in the file system passed to Load, a directory of the operating system for LoadFile. The script
-// must be in it or below.
+// WithRoot sets the directory in which load and file of a script must stay, in place of the script's own directory: a
+// path in the file system passed to Load, a directory of the operating system for LoadFile. The script must be in it or
+// below. Nothing outside is read.
 func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
 
 // WithFlow sets how [Engine.Load] loads an entry that is a flow in JSON: a file whose name ends in .json, or that
