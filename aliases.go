@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 )
 
-// What a run says of itself.
+// What a run reports.
 
 // Event is something that happened in a run: see [engine.Event].
 type Event = engine.Event
@@ -62,7 +62,7 @@ type Usage = model.Usage
 // Pricer knows the price of model calls.
 type Pricer = engine.Pricer
 
-// What scripts call.
+// What scripts use.
 
 // HostTool is a tool that is carried out by Go code.
 type HostTool = agent.HostTool
@@ -80,7 +80,7 @@ const (
 	ClassOnce       = engine.ClassOnce
 )
 
-// Branch is the part of a run that a callback is called by.
+// Branch is the part of a run from which a callback is called.
 type Branch = engine.Branch
 
 // Hooks are functions around what agents do.
@@ -91,10 +91,10 @@ type Recovery = agent.Recovery
 
 // Who decides.
 
-// Policy says which calls of tools may be made, and who is asked.
+// Policy says which tool calls may be made, and who is asked.
 type Policy = policy.Policy
 
-// Rules are the patterns that a [Policy] is made of.
+// Rules are the patterns of a [Policy].
 type Rules = policy.Rules
 
 // ApprovalRequest is a question that a person decides.
@@ -135,7 +135,7 @@ type Outcome = engine.Outcome
 // Sink receives the tokens of an answer while it is streamed.
 type Sink = engine.Sink
 
-// Journal remembers the outcomes of effects.
+// Journal records the outcomes of effects.
 type Journal = engine.Journal
 
 // SessionStore keeps sessions from one run to the next.
@@ -144,5 +144,5 @@ type SessionStore = engine.SessionStore
 // AtMost returns the cap of n, for [Limits].
 func AtMost(n int64) engine.Cap { return engine.AtMost(n) }
 
-// NewPolicy reads rules and returns the policy, whose name is in what is said of its decisions.
+// NewPolicy reads rules and returns the policy. Messages about its decisions contain its name.
 func NewPolicy(name string, rules Rules) (*Policy, error) { return policy.New(name, rules) }

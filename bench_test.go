@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// module loads a sound script.
+// module loads a valid script.
 func module(b testing.TB, eng *agentscript.Engine, src string) *agentscript.Module {
 	b.Helper()
 	mod, err := eng.Load(context.Background(), script(src), "flow.star")
@@ -24,7 +24,7 @@ func module(b testing.TB, eng *agentscript.Engine, src string) *agentscript.Modu
 	return mod
 }
 
-// talker is an agent with a typed output and a tool; its requests have about 2 KB.
+// talker is an agent with a typed output and a tool. Its requests have about 2 KB.
 const talker = `
 Report = schema("What was found", summary = field(str, "In one sentence"), score = field(int, "0 to 100", ge = 0, le = 100), files = field(list[str], default = []))
 %s
@@ -41,8 +41,8 @@ def look(path = str, lines = field(int, "how many", default = 10)):
     return path + ": nothing special"
 `
 
-// conversation is a model that calls a tool until its last turn, which is a report. It notes the CPU time
-// at which it was asked, and keeps the run on one thread, so that it is the run's own.
+// conversation is a model that calls a tool in every turn but the last, which is a report. It records the CPU time at
+// which it was asked, and keeps the run on one thread, so that the time is the run's own.
 type conversation struct {
 	turns int
 	asked []time.Duration
@@ -67,9 +67,9 @@ func (c *conversation) Do(context.Context, *engine.Effect, engine.Sink) engine.O
 	return lastAnswer
 }
 
-// BenchmarkAgentTurn is a conversation with an agent that has a typed output and a tool, per turn
-// and without the model's own time: of one turn, which is a whole run with its answer decoded, and
-// of 21, whose first and twentieth are also told apart, in CPU time of their own.
+// BenchmarkAgentTurn measures a conversation with an agent that has a typed output and a tool, per turn and without
+// the model's own time: with one turn, which is a whole run including the decoding of its answer, and with 21 turns,
+// for which it also reports the first and the twentieth separately, each in CPU time.
 func BenchmarkAgentTurn(b *testing.B) {
 	for kind, start := range talkers(b) {
 		for _, turns := range []int{1, 21} {
@@ -96,7 +96,7 @@ func BenchmarkAgentTurn(b *testing.B) {
 	}
 }
 
-// The conversations that the benchmark measures are had to their end.
+// The conversations that the benchmark measures complete.
 func TestTheMeasuredConversations(t *testing.T) {
 	for kind, start := range talkers(t) {
 		for _, turns := range []int{1, 21} {
@@ -107,7 +107,8 @@ func TestTheMeasuredConversations(t *testing.T) {
 	}
 }
 
-// talkers give what has one conversation of so many turns, with a tool of the script or of the host.
+// talkers returns functions that have one conversation of the given number of turns, with a tool of the script or of
+// the host.
 func talkers(b testing.TB) map[string]func(b testing.TB, turns int) *conversation {
 	params, errs := generable.NewSchema("look", "", []generable.Field{{Name: "path", Type: generable.StrT}, {Name: "lines", Type: generable.IntT}})
 	if errs != nil {

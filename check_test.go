@@ -18,8 +18,7 @@ type program struct {
 	leaves []leaf
 }
 
-// leaf is one agent, and whether its output is constrained by what surrounds it (what a
-// forum's participant says is not).
+// leaf is one agent, and whether its output is unconstrained by what surrounds it (as for a forum's participant).
 type leaf struct {
 	line int
 	free bool
@@ -45,12 +44,12 @@ const (
 
 var operators = []string{"then", "par", "forum", "loop", "branch", "each"}
 
-// expr writes an expression of type str→str whose outer operators are given.
+// expr writes an expression of type str→str with the given outer operators.
 func (p *program) expr(ops []string, free bool) string {
 	if len(ops) == 0 {
 		return p.agent(free)
 	}
-	// The deeper operators go to a random operand, the other is an agent.
+	// The deeper operators go to a random operand; the other operand is an agent.
 	deep := func(free bool) string { return p.expr(ops[1:], free) }
 	left := p.rng.IntN(2) == 0
 	two := func(leftFree, rightFree bool) (string, string) {
@@ -97,8 +96,8 @@ func (p *program) expr(ops []string, free bool) string {
 
 func (p *program) text() string { return strings.Join(p.lines, "\n") + "\n" }
 
-// Every pair of operators, nested three deep, composes soundly and runs; with one type changed,
-// check finds exactly that one mistake.
+// Every pair of operators, nested three deep, composes without findings and runs. With one type changed, check finds
+// exactly that one mistake.
 func TestCheckFindsExactlyTheMutatedType(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	eng := agentscript.New()

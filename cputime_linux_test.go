@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// threadTime is the CPU time of the calling thread. Between two readings of a goroutine that keeps its
-// thread lies what it did itself, whatever else the machine does.
+// threadTime is the CPU time of the calling thread. The difference of two readings in a goroutine that keeps its
+// thread is the goroutine's own work, whatever else the machine does.
 func threadTime() time.Duration {
 	const threadClock = 3 // CLOCK_THREAD_CPUTIME_ID
 	var t syscall.Timespec

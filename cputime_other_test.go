@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// threadTime is the time on the wall, where a thread's own is not told.
+// threadTime is the wall time, on systems where a thread's CPU time is not available.
 func threadTime() time.Duration { return time.Since(begun) }

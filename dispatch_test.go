@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Effects are dispatched to other processes, but for those of the kinds that a run has handlers of its own for.
+// Effects are dispatched to other processes, except those of the kinds for which the run has its own handlers.
 func TestHandlerBesideDispatch(t *testing.T) {
 	m := flow(t, `
 ask = approval("Pay it?")

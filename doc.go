@@ -6,5 +6,5 @@
 //	mod, err := eng.Load(ctx, os.DirFS("flows"), "review.star")
 //	decision, err := agentscript.As[Decision](mod.Start(ctx, agentscript.Input(code)).Wait())
 //
-// The package links no provider, store or exporter: a host links what it names.
+// The package links no provider, store or exporter: a host imports what it uses.
 package agentscript

@@ -7,9 +7,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// queue holds a run's events until they are read. It does not block the run and drops
-// nothing; a reader that never comes costs memory, which is why events are kept only when
-// asked for.
+// queue holds a run's events until they are read. It does not block the run and drops nothing. Without a reader it
+// uses more and more memory; therefore events are kept only on request.
 type queue struct {
 	mu     sync.Mutex
 	more   sync.Cond
@@ -31,7 +30,7 @@ func (q *queue) close() {
 	q.more.Broadcast()
 }
 
-// all yields events as they come, each once, until the run has ended and all are read.
+// all yields events as they arrive, each once, until the run has ended and all were read.
 func (q *queue) all() iter.Seq[engine.Event] {
 	return func(yield func(engine.Event) bool) {
 		for {

@@ -14,7 +14,7 @@ func TestFlows(t *testing.T) {
 	agenttest.Run(t, os.DirFS("."), "examples/*_test.star")
 }
 
-// A suite runs tests with what agentscript test has flags for.
+// A suite runs tests with the options for which agentscript test has flags.
 func TestSuite(t *testing.T) {
 	agenttest.Suite{
 		Repeat:    3,
@@ -23,7 +23,7 @@ func TestSuite(t *testing.T) {
 	}.Run(t, os.DirFS("."), "examples/review_test.star")
 }
 
-// A test in Go prepares answers, starts the flow itself, and asks which calls were made.
+// A test in Go prepares answers, starts the flow itself, and checks which calls were made.
 func TestReview(t *testing.T) {
 	mod, err := agentscript.New().LoadFile(t.Context(), "examples/review.star")
 	if err != nil {

@@ -17,7 +17,7 @@ def main(days = 1):
     return "due since " + now()[:10]
 `
 
-// A test has two days pass at once.
+// A test lets two days pass at once.
 func ExampleWithClock() {
 	ctx := context.Background()
 	c := clock.NewManual(time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC))

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/cover"
 )
 
-// What of a flow its runs have not gone through.
+// What the runs of a flow have not covered.
 func Example_coverage() {
 	ctx := context.Background()
 	files := fstest.MapFS{"grade.star": {Data: []byte(`Grade = enum("low", "high")

@@ -17,7 +17,7 @@ type Ticket struct {
 	Votes  int      `json:"votes" jsonschema:"minimum=0,default=0"`
 }
 
-// A model's answer read into a Go struct.
+// Decodes a model's answer into a Go struct.
 func Example_decode() {
 	answer := "Sure!\n```json\n{'title': 'Printer on fire', urgent: yes, \"tags\": [\"hardware\",],\n```"
 
@@ -36,7 +36,7 @@ func Example_decode() {
 	// Output: Printer on fire true [hardware] 0 <nil>
 }
 
-// The arguments of a tool held against its JSON Schema.
+// Checks the arguments of a tool against its JSON Schema.
 func Example_jsonSchema() {
 	schema := `{"type": "object", "properties": {
 		"city": {"type": "string", "minLength": 1},

@@ -67,7 +67,7 @@ func ExampleWithGrants() {
 	// Output: ["bread.md","tea.md"]
 }
 
-// A host lets scripts have MCP servers, as far as it grants them anything.
+// A host lets scripts use MCP servers, as far as it grants access to them.
 func ExampleWithMCP() {
 	grants, err := grant.New(grant.Net("tickets.example.com"))
 	if err != nil {
@@ -82,7 +82,7 @@ func ExampleWithMCP() {
 	// Output: true
 }
 
-// A host that has failing tools called again, and people told when that does not help.
+// A host that retries failing tools, and notifies people when that does not help.
 func ExampleWithToolErrors() {
 	script := fstest.MapFS{"ask.star": {Data: []byte(`
 clerk = agent(prompt = "Look it up.", tools = [lookup])

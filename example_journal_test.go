@@ -19,11 +19,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// fileJournal keeps the outcomes of one run in a file, one row of JSON a line.
+// fileJournal keeps the outcomes of one run in a file, one JSON row per line.
 type fileJournal struct {
 	mu       sync.Mutex
 	file     *os.File
-	end      int64 // of the rows that are committed
+	end      int64 // of the committed rows
 	outcomes map[string]engine.Outcome
 }
 
@@ -99,7 +99,7 @@ func (j *fileJournal) Commit(_ context.Context, id string, _ *engine.Effect, out
 	return nil
 }
 
-// A journal in a file answers the run of another process: the second run calls no model.
+// A journal in a file answers a run in another process: the second run calls no model.
 func ExampleRunJournal() {
 	dir, err := os.MkdirTemp("", "agentscript")
 	if err == nil {
@@ -163,7 +163,7 @@ func TestFileJournal(t *testing.T) {
 	})
 }
 
-// A crash leaves half a row at most, which the next process cuts off.
+// A crash leaves at most a part of a row, which the next process cuts off.
 func TestFileJournalAfterACrash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	for i, want := range []string{"a", "b", "c"} {

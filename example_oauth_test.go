@@ -11,16 +11,16 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp"
 )
 
-// signInDesk is the part of a host that shows people where to sign in, and hears of it.
+// signInDesk is the part of a host that shows people where to sign in, and receives the result.
 type signInDesk struct{}
 
-// Wait gives the query with which the browser of a person came back.
+// Wait returns the query with which a person's browser came back.
 func (signInDesk) Wait(ctx context.Context, address string) (url.Values, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
 }
 
-// A host has its people sign in to MCP servers, and keeps that.
+// A host lets its people sign in to MCP servers, and keeps the sign-ins.
 func ExampleWithMCP_signIn() {
 	grants, err := grant.New(grant.Net("issues.example.com", "login.example.com"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// A host may raise a bound that a run has come to.
+// A host may raise a bound that a run has reached.
 func ExampleOnBudget() {
 	ctx := context.Background()
 	calls := 0
@@ -44,7 +44,7 @@ main = a
 	// Output: true 12
 }
 
-// An answer shown while the model still writes it, and not read further than it has to be.
+// Shows an answer while the model still writes it, and stops reading once it is complete.
 func Example_stream() {
 	typ, err := govalue.TypeFor[Ticket]()
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 //go:embed examples/*.star examples/lib/*.star
 var embedded embed.FS
 
-// script puts one file where Load finds it.
+// script returns a file system with one file.
 func script(text string) fs.FS { return fstest.MapFS{"flow.star": {Data: []byte(text)}} }
 
 func Example() {
@@ -192,7 +192,7 @@ main = guide
 	// Output: Take an umbrella. <nil>
 }
 
-// parrot is a model of the host's own: any langchaingo model will do.
+// parrot is a host's own model: any langchaingo model can be used.
 type parrot struct{ llms.Model }
 
 func (parrot) GenerateContent(_ context.Context, messages []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
@@ -212,7 +212,7 @@ func ExampleWithModels() {
 	// Output: parrot says hello <nil>
 }
 
-// What the command line's flags say of failing providers, a host says with options.
+// A host uses options where the command line has flags for failing providers.
 func ExampleWithModels_failing() {
 	models := llm.New(
 		llm.WithRetry(llm.RetryPolicy{Attempts: 6, Within: 2 * time.Minute}), // zero members keep their defaults

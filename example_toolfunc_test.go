@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
-// Forecast is what the tool of the example takes.
+// Forecast is the input of the example's tool.
 type Forecast struct {
 	City string        `json:"city" doc:"where"`
 	In   time.Duration `json:"in,omitempty" doc:"how far ahead; now when left out"`

@@ -10,25 +10,25 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Flow is a node or function of a script with its arguments by name: how a host offers it to others,
-// as a tool or an endpoint.
+// Flow is a node or function of a script with its arguments by name: the form in which a host offers it to others, as
+// a tool or an endpoint.
 type Flow struct {
 	Name string // the global name
-	// Doc is what it does, for people and models: a function's docstring, an agent's one skill, else
-	// what it is made of.
+	// Doc says what it does, for people and models: a function's docstring, the doc of an agent's only skill, or else
+	// what the node is made of.
 	Doc string
-	// Params is a schema: the parameters of a function, the fields of the schema that a node takes, or
-	// for a node that takes anything else one field, input.
+	// Params is a schema: the parameters of a function, the fields of the schema that a node takes or, for a node
+	// that takes anything else, one field named input.
 	Params *generable.Type
-	Out    *generable.Type // its output; any of a function
+	Out    *generable.Type // its output type; any for a function
 
 	module *Module
 	entry  *starlib.Entry
-	boxed  bool // the input is its own field
+	boxed  bool // the input is the field named input
 }
 
-// Flow finds what a global name of the script holds. When that can not be run, the error is a
-// [LoadError] that names the nearest.
+// Flow returns the node or function that a global name of the script holds. If there is nothing that can be run, the
+// error is a [LoadError] that names the nearest.
 func (m *Module) Flow(name string) (*Flow, error) {
 	entry, missing := m.lib.Entry(name)
 	if missing != nil {
@@ -56,8 +56,7 @@ func (m *Module) Flow(name string) (*Flow, error) {
 	return f, nil
 }
 
-// Start begins a run with a record of Params. What keeps a run from starting is the error of
-// [Run.Wait].
+// Start begins a run with a record of Params. If the run cannot start, [Run.Wait] returns the reason.
 func (f *Flow) Start(ctx context.Context, args generable.Value, opts ...RunOption) *Run {
 	given := args
 	r, ok := args.AsRecord()

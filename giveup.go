@@ -11,18 +11,19 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// watch abandons a run that outlives its end. Nothing waits meanwhile: all that it
-// costs is one timer, first of the wall time and then of the grace.
+// watch abandons a run that outlives its grace period. Nothing waits in the meantime: the watch costs one timer,
+// first for the wall time and then for the grace period.
 type watch struct {
 	mu     sync.Mutex
 	ended  bool
 	timer  *time.Timer
-	leave  func() bool // stops listening to the host's context, and the timer of another clock than the machine's
+	leave  func() bool // stops listening to the host's context, and stops the timer of a clock other than the machine's
 	grace  time.Duration
-	target *run.Execution // nil when the run is waited for come what may, or is being given up
+	target *run.Execution // nil if the run is waited for in any case, or is already being abandoned
 }
 
-// begin starts the watch, before the run. Its wall time counts while it works, by the clock; a nil one is the machine's.
+// begin starts the watch, before the run. Only time in which the run works counts, by the given clock; nil is the
+// machine's.
 func (r *Run) begin(ctx context.Context, wall, done, grace time.Duration, by clock.Clock) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -39,7 +40,8 @@ func (r *Run) begin(ctx context.Context, wall, done, grace time.Duration, by clo
 	}
 }
 
-// bound looks after d whether the run has worked for its wall time: never later than it has. The caller holds the lock.
+// bound checks after d whether the run has worked for its wall time; d is never longer than what is left. The caller
+// holds the lock.
 func (r *Run) bound(wall, d time.Duration) {
 	r.timer = time.AfterFunc(d, func() {
 		if left := r.leftOf(wall); left > 0 {
@@ -48,7 +50,7 @@ func (r *Run) bound(wall, d time.Duration) {
 	})
 }
 
-// boundBy is bound by another clock than the machine's.
+// boundBy is bound with a clock other than the machine's.
 func (r *Run) boundBy(c clock.Clock, wall, d time.Duration) {
 	stop := c.AfterFunc(d, func() {
 		if left := r.leftOf(wall); left > 0 {
@@ -62,7 +64,7 @@ func (r *Run) boundBy(c clock.Clock, wall, d time.Duration) {
 	}
 }
 
-// again has the watch look once more, unless the run has ended or is to end.
+// again makes the watch check once more, unless the run has ended or must end.
 func (r *Run) again(look func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +73,8 @@ func (r *Run) again(look func()) {
 	}
 }
 
-// leftOf ends a run that has worked for its wall time. Of another it returns how long it may go on at least.
+// leftOf ends a run that has worked for its wall time. Otherwise it returns the least time for which the run may
+// continue.
 func (r *Run) leftOf(wall time.Duration) time.Duration {
 	left, works := r.x.TimeLeft(wall)
 	switch {
@@ -79,12 +82,12 @@ func (r *Run) leftOf(wall time.Duration) time.Duration {
 		r.cancel((&engine.Limits{Wall: wall}).Late())
 		r.overdue()
 	case !works:
-		left = max(left, time.Second) // it is not known when it goes on
+		left = max(left, time.Second) // it is not known when the run continues working
 	}
 	return left
 }
 
-// overdue allows the run a grace from now, once.
+// overdue starts the run's grace period, once.
 func (r *Run) overdue() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +102,8 @@ func (r *Run) overdue() {
 	r.timer = time.AfterFunc(r.grace, func() { r.giveUp(x) })
 }
 
-// giveUp ends the run for those who wait for it. It notifies its listener, unless that is what
-// does not return.
+// giveUp ends the run for callers that wait for it. It notifies the run's listener, unless the listener is what does
+// not return.
 func (r *Run) giveUp(x *run.Execution) {
 	failed, tell := x.Abandon()
 	if failed == nil {
@@ -118,7 +121,7 @@ func (r *Run) giveUp(x *run.Execution) {
 	r.end(generable.Value{}, failed)
 }
 
-// end publishes a run's outcome, once: a run that was given up may end later.
+// end publishes a run's outcome, once: an abandoned run may end later.
 func (r *Run) end(v generable.Value, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A run whose time is up, or whose caller gave up, is not waited for when a handler, a tool or
-// a builtin ignores its context: the error and the last event say what goes on.
+// A run whose time is up, or that its caller cancelled, is not waited for if a handler, a tool or a builtin ignores
+// its context: the error and the last event say what is still running.
 func TestWaitGivesUpOnWhatIsDeaf(t *testing.T) {
 	for name, c := range map[string]struct {
 		src, says, path string
@@ -123,7 +123,7 @@ func TestWaitGivesUpOnADeafListener(t *testing.T) {
 	}
 }
 
-// Without a grace a run is waited for, however long its handlers take to end.
+// Without a grace period a run is waited for, however long its handlers take to end.
 func TestNoGraceWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, entered := make(chan struct{}), make(chan struct{})
@@ -139,7 +139,7 @@ func TestNoGraceWaits(t *testing.T) {
 		select {
 		case <-run.Done():
 			t.Error("the run was given up")
-		case <-time.After(time.Hour): // of the bubble
+		case <-time.After(time.Hour): // time of the bubble
 		}
 		close(release)
 		if _, err := run.Wait(); !errors.Is(err, engine.ErrCancelled) {

@@ -11,21 +11,20 @@ import (
 	"github.com/agentscript/agentscript/engine/policy"
 )
 
-// WithGrants lets scripts touch what g allows, by sh, http, fs and env. Without it they touch
-// nothing: a use that is written out in a script is the error AS620 when it loads, any other one
-// AS758 when a run reaches it. See the package engine/grant.
+// WithGrants lets scripts touch what g allows, through sh, http, fs and env. Without it they touch nothing: a use
+// that is written out in a script is the error AS620 when the script loads, any other use is the error AS758 when a
+// run reaches it. See the package engine/grant.
 //
-// The command, the host and the secrets of an MCP server that are written out are held to g as
-// well, unless [WithMCP] sets what reaches servers: that decides when the script loads, if it has
-// a method Allows(capability.Use) bool, and when a run reaches the server, which is the error AS633.
+// The command, the host and the secrets of an MCP server that are written out must also be allowed by g, unless
+// [WithMCP] sets a client. A client with a method Allows(capability.Use) bool then decides when the script loads; any
+// other client decides when a run reaches the server, with the error AS633.
 func WithGrants(g capability.Grants) Option { return func(c *config) { c.grants = g } }
 
-// WithUngranted has Load and Check pass over uses of sh, http, fs, env and MCP servers that are not granted: to
-// look at a script, or to draw it. They are not granted by it.
+// WithUngranted makes Load and Check accept uses of sh, http, fs, env and MCP servers that are not granted, in order
+// to look at a script or to draw it. It does not grant them.
 func WithUngranted() Option { return func(c *config) { c.ungranted = true } }
 
-// grant has the effects of capabilities carried out by what grants them. A handler that the host
-// set itself for a kind stays.
+// grant lets the grants carry out the effects of capabilities. A handler that the host set itself for a kind stays.
 func (c *config) grant() {
 	if c.grants == nil {
 		return
@@ -37,7 +36,7 @@ func (c *config) grant() {
 	}
 }
 
-// serverMay is what decides about MCP servers when a script loads, nil where its grants do.
+// serverMay returns what decides about MCP servers when a script loads, or nil if the grants decide.
 func (c *config) serverMay() func(capability.Use) bool {
 	switch h := c.handlers[engine.EffectMCP].(type) {
 	case nil:
@@ -45,13 +44,14 @@ func (c *config) serverMay() func(capability.Use) bool {
 	case interface{ Allows(capability.Use) bool }:
 		return h.Allows
 	}
-	return func(capability.Use) bool { return true } // a run finds out
+	return func(capability.Use) bool { return true } // the client decides during the run
 }
 
-// holder is a handler that holds secrets, see docs/seams.md.
+// holder is a handler that holds secrets; see docs/seams.md.
 type holder interface{ Secrets() []string }
 
-// secretsOf returns what lists the secrets that handlers hold by now, nil where none of them can hold any.
+// secretsOf returns a function that lists the secrets that handlers hold when it is called, or nil if none can hold
+// any.
 func secretsOf(h engine.Handler, grants capability.Grants) func() []string {
 	var holders []holder
 	add := func(h engine.Handler) {
@@ -81,8 +81,8 @@ func secretsOf(h engine.Handler, grants capability.Grants) func() []string {
 	}
 }
 
-// WithPolicy holds every run to a policy, see [policy.New]. All that are given hold, with those of
-// scripts and of the run: the strictest decides. A nil policy is ignored.
+// WithPolicy applies a policy to every run; see [policy.New]. All policies apply, together with those of scripts and
+// of the run: the strictest decides. A nil policy is ignored.
 func WithPolicy(p *policy.Policy) Option {
 	return func(c *config) {
 		if p != nil {
@@ -91,9 +91,8 @@ func WithPolicy(p *policy.Policy) Option {
 	}
 }
 
-// WithHooks puts functions around what the agents of every run do, see [agent.Hooks]. They come
-// before those of scripts. Interceptors must return the same for the same arguments: they run again
-// on a replay.
+// WithHooks puts functions around what the agents of every run do; see [agent.Hooks]. They run before those of
+// scripts. Interceptors must return the same result for the same arguments: they run again in a replay.
 func WithHooks(h *agent.Hooks) Option {
 	return func(c *config) {
 		if h != nil {
@@ -102,15 +101,15 @@ func WithHooks(h *agent.Hooks) Option {
 	}
 }
 
-// WithApproval sets who decides about calls that a policy has asked, and about what scripts ask
-// with approve. f may take as long as it likes and must end when ctx does. It is called at once for
-// calls that wait at the same time, which may be answered in any order: each decision is for its
-// own call. Without it, such a call is not made, and the run fails with engine.ErrApproval.
+// WithApproval sets who decides about calls for which a policy asks, and about what scripts ask with approve. f may
+// take as long as it likes, and must end when ctx does. It is called concurrently for calls that wait at the same
+// time; they may be answered in any order, because each decision is for its own call. Without WithApproval, such a
+// call is not made, and the run fails with engine.ErrApproval.
 func WithApproval(f func(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error)) Option {
 	return WithHandler(engine.EffectApproval, engine.Approvals(f))
 }
 
-// RunPolicy holds this run to a policy, besides those of the engine and the script.
+// RunPolicy applies a policy to this run, in addition to those of the engine and the script.
 func RunPolicy(p *policy.Policy) RunOption {
 	return func(r *runConfig) {
 		if p != nil {

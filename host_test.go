@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Arguments that a host left nil are errors that say which, or are passed over; none panics.
+// Nil arguments of a host are errors that say which argument, or are ignored; none causes a panic.
 func TestNilArguments(t *testing.T) {
 	var noContext context.Context
 	files := fstest.MapFS{"flow.star": {Data: []byte("main = fn(lambda s: s, input = str, output = str)\ndef other(n = int): return n\nword = \"x\"\n")}}
@@ -73,7 +73,7 @@ func TestNilArguments(t *testing.T) {
 	}
 }
 
-// A host's own nil *engine.Error that it returns as an error, which is then not nil, is no failure of a builtin.
+// A nil *engine.Error that a host returns as an error, which is then not nil, is not a failure of a builtin.
 func TestNilErrorOfABuiltin(t *testing.T) {
 	own := func() error { return (*engine.Error)(nil) }
 	eng := agentscript.New(
@@ -90,7 +90,7 @@ func TestNilErrorOfABuiltin(t *testing.T) {
 	}
 }
 
-// A tool without a function fails its call and says why.
+// A call of a tool without a function fails and says why.
 func TestToolWithoutAFunction(t *testing.T) {
 	calls := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "1", Name: "empty", Args: "{}"}}}}}
@@ -102,12 +102,12 @@ func TestToolWithoutAFunction(t *testing.T) {
 	}
 }
 
-// Runs are bounded without being told, and by nothing when told so.
+// Runs are bounded by default, and unbounded on request.
 func TestDefaultLimits(t *testing.T) {
 	echo := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
 	})
-	// It counts as many steps as it is told, so that the test need not take them.
+	// It debits as many steps as requested, so that the test need not execute them.
 	work := agentscript.Builtin{Name: "work", Doc: "Works.", Returns: generable.BoolT, Func: func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		return generable.BoolOf(true), b.Steps(10_000_000)
 	}}
@@ -132,8 +132,7 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// The wall time has a default, where nothing else ends the run. Time passes at once here, since
-// all that goes on waits.
+// The wall time has a default if nothing else ends the run. Time passes at once here, because everything waits.
 func TestDefaultWall(t *testing.T) {
 	patient := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
 		select {
@@ -184,12 +183,12 @@ func TestDefaultWall(t *testing.T) {
 	}
 }
 
-// Text that is no UTF-8 is an error that says where, and not changed in silence.
+// Text that is not UTF-8 is an error that says where it is; it is not changed silently.
 func TestInputIsUTF8(t *testing.T) {
 	type inner struct {
 		Names []string `json:"names"`
 		Raw   []byte
-		skip  string // not written, whatever it holds
+		skip  string // never written, whatever it holds
 	}
 	type outer struct {
 		inner
@@ -251,7 +250,7 @@ func flow(t *testing.T, src string, opts ...agentscript.Option) *agentscript.Mod
 	return m
 }
 
-// A script that does not get ready is given up, with a remedy and the place that it has come to.
+// Loading a script that takes too long is abandoned, with advice and the position that it has reached.
 func TestLoadTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // in which the time passes while the script prints, and at no other
 		slow := fstest.MapFS{"slow.star": {Data: []byte("x = []\nprint(\"begun\")\nfor i in range(1000000000):\n    x.clear()\nmain = agent(run = lambda s: s)\n")}}
@@ -275,8 +274,8 @@ func TestLoadTimeout(t *testing.T) {
 	})
 }
 
-// ModelOverride goes over what the script names, also on an agent that is made in the run, and
-// events show the request and the answer.
+// ModelOverride overrides what the script names, even for an agent that is created during the run, and events show
+// the request and the answer.
 func TestModelOverride(t *testing.T) {
 	ok := "ok"
 	m := flow(t, "fixed = agent(model = \"openai/a\", prompt = \"Fixed.\")\ndef main():\n    made = agent(model = \"openai/b\", prompt = \"Made.\")\n    return fixed(\"x\") + made(\"y\")\n",

@@ -52,8 +52,7 @@ type priced func() float64
 
 func (p priced) PriceCall(*model.Request, model.Usage) (float64, string) { return p(), "" }
 
-// faultyRun runs an agent that calls the tool pay twice at once and then answers, with a part of its host
-// that does bad.
+// faultyRun runs an agent that calls the tool pay twice at once and then answers. One part of its host calls bad.
 func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOption) (store *faulty, err error) {
 	t.Helper()
 	at := func(name string) func() {
@@ -114,7 +113,7 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 				at("end")()
 			}
 		})}, more...)...).Wait()
-	for range 1000 { // what ended is scheduled away
+	for range 1000 { // lets goroutines that have ended exit
 		if runtime.NumGoroutine() <= before {
 			break
 		}
@@ -123,11 +122,11 @@ func faultyRun(t *testing.T, part string, bad func(), more ...agentscript.RunOpt
 	return store, err
 }
 
-// Whatever of the host panics or leaves its goroutine, where a run calls it: no panic comes out, the run
-// fails, its session can be taken by the next one, and its conversation is as it was before.
+// If any part of the host panics or ends its goroutine when a run calls it, no panic escapes, the run fails, the next
+// run can take its session, and the session's conversation is unchanged.
 func TestFaultsOfTheHost(t *testing.T) {
 	boom := func() { panic("boom") }
-	told := map[string]bool{"tool": true} // the model is told of its panic, and goes on
+	told := map[string]bool{"tool": true} // the model is told of the tool's panic, and continues
 	for _, part := range []string{"model", "tool", "approval", "hook", "pricer", "save", "close", "budget", "keep", "token", "listener", "end"} {
 		for how, bad := range map[string]func(){"panics": boom, "leaves": runtime.Goexit} {
 			for sched, opts := range map[string][]agentscript.RunOption{"goroutines": nil, "cooperative": {agentscript.Cooperative(3)}} {
@@ -152,8 +151,7 @@ func TestFaultsOfTheHost(t *testing.T) {
 	}
 }
 
-// An approval that panics decided nothing: the call is not made, no model hears of it, and a run that is
-// resumed asks again.
+// An approval that panics decides nothing: the call is not made, no model learns of it, and a resumed run asks again.
 func TestApprovalPanics(t *testing.T) {
 	record := &store.Memory{}
 	_, err := faultyRun(t, "approval", func() { panic("boom") }, agentscript.RunJournal(record))
@@ -170,7 +168,7 @@ func TestApprovalPanics(t *testing.T) {
 	}
 }
 
-// remembers is a journal that has an outcome for the first effect alone.
+// remembers is a journal that has an outcome for the first effect only.
 type remembers struct{ has *engine.Outcome }
 
 func (j *remembers) Answer(string) (out engine.Outcome, known bool) {
@@ -182,7 +180,8 @@ func (j *remembers) Answer(string) (out engine.Outcome, known bool) {
 
 func (j *remembers) Commit(context.Context, string, *engine.Effect, engine.Outcome) error { return nil }
 
-// An outcome that no model gives fails the call with what is wrong with it, from a journal as from a handler.
+// An outcome that no model returns makes the call fail with what is wrong with it, both from a journal and from a
+// handler.
 func TestFlawedOutcomesOfTheHost(t *testing.T) {
 	parts := func(kind model.PartKind) engine.Outcome {
 		return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishCalls, Parts: []model.Part{{Kind: kind}}}}
@@ -191,7 +190,7 @@ func TestFlawedOutcomesOfTheHost(t *testing.T) {
 	for name, tt := range map[string]struct {
 		out         engine.Outcome
 		want        string
-		journalOnly bool // the handler's is mended
+		journalOnly bool // the handler's outcome is corrected
 	}{
 		"nothing":        {engine.Outcome{}, "neither an answer nor an error", false},
 		"a call":         {parts(model.PartCall), "a part of kind call that holds none", false},
@@ -221,7 +220,7 @@ func TestFlawedOutcomesOfTheHost(t *testing.T) {
 	}
 }
 
-// An approval that is nil is none: the run waits for a decision that nobody can be asked for.
+// A nil approval is none: the run waits for a decision, and there is nobody to ask.
 func TestNilApproval(t *testing.T) {
 	mod, err := agentscript.New(agentscript.WithApproval(nil)).Load(t.Context(), script("def main():\n    return approve(\"go on?\")\n"), "flow.star")
 	if err != nil {

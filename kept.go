@@ -21,13 +21,13 @@ var noValue generable.Value
 
 // kept is what is kept of a run: in a store, in a record, or as events for a reader.
 type kept struct {
-	journal *journal.Journal          // nil when it is neither in a store nor in a record
-	record  func(engine.RunEnd) error // writes the record of one that had no effect; nil when it is not recorded
-	queue   *queue                    // nil when no events were asked for
+	journal *journal.Journal          // nil if the run is neither in a store nor in a record
+	record  func(engine.RunEnd) error // writes the record of a run without effects; nil if the run is not recorded
+	queue   *queue                    // nil if no events were asked for
 }
 
-// keep gives the run a journal in the engine's store, unless it is not to be kept. For one that is resumed or forked
-// it settles what is run.
+// keep gives the run a journal in the engine's store, unless the run must not be kept. For a run that is resumed or
+// forked it also determines what is run.
 func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry) (*journal.Journal, *starlib.Entry, error) {
 	store := cfg.store
 	switch {
@@ -60,7 +60,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	if err := m.inSession(ctx, cfg, parent, cfg.fork != ""); err != nil {
 		return nil, entry, err
 	}
-	var last int64 // step of the parent that may be taken
+	var last int64 // the last step of the parent that may be taken
 	begin := func(ctx context.Context) (engine.OpenRun, error) {
 		hash, files := m.bundle(cfg)
 		head, err := m.head(cfg, entry, hash, parent.ID)
@@ -91,7 +91,7 @@ func (m *Module) keep(ctx context.Context, cfg *runConfig, entry *starlib.Entry)
 	return j, entry, nil
 }
 
-// now is the clock of a run.
+// now returns the clock of a run.
 func (m *Module) now(cfg *runConfig) func() time.Time {
 	if cfg.sched != nil {
 		return cfg.sched.Now
@@ -99,7 +99,7 @@ func (m *Module) now(cfg *runConfig) func() time.Time {
 	return m.engine.cfg.now
 }
 
-// recorded has a run be written to its record as well, if it has one.
+// recorded returns a run that is also written to the record, if there is one.
 func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files engine.Bundle) (engine.OpenRun, error) {
 	if cfg.recording == nil {
 		return open, nil
@@ -107,9 +107,10 @@ func recorded(cfg *runConfig, open engine.OpenRun, head engine.RunHead, files en
 	return runfile.Record(open, runfile.Head{RunHead: head, Files: &files}, cfg.recording)
 }
 
-// Head returns what a run of the node or function under a global name would begin with, and the script: all that another
-// process needs to begin it. A fork, see [ForkRun], begins with what the other run did where it is given nothing else.
-// The other process must have the sessions of [Session], whose store is not used here.
+// Head returns what a run of the node or function under a global name would begin with, and the script: everything
+// that another process needs to begin the run. A fork, see [ForkRun], begins with what the other run began with,
+// unless it is given something else. The other process must have the session that [Session] names; Head does not use
+// the session's store.
 func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runfile.Head, error) {
 	var h runfile.Head
 	cfg := m.configure(opts)
@@ -151,7 +152,7 @@ func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runf
 	return runfile.Head{RunHead: head, Files: &files}, err
 }
 
-// forked settles what a fork begins with, and returns the run that it is a fork of.
+// forked determines what a fork begins with, and returns the run that it is a fork of.
 func (m *Module) forked(ctx context.Context, cfg *runConfig, entry *starlib.Entry, types engine.Types) (engine.RunInfo, *starlib.Entry, error) {
 	parent, err := cfg.store.Run(ctx, cfg.fork)
 	if err != nil {
@@ -165,14 +166,14 @@ func (m *Module) forked(ctx context.Context, cfg *runConfig, entry *starlib.Entr
 		if entry, err = m.begunWith(cfg, parent, types); err != nil {
 			return parent, entry, err
 		}
-		if given != nil { // they go over those of the other run
+		if given != nil { // they override those of the other run
 			Args(given)(cfg)
 		}
 	}
 	return parent, entry, nil
 }
 
-// Types finds the schemas that values of a run may have.
+// Types returns the schemas that values of a run may have.
 func (m *Module) Types() engine.Types {
 	return engine.TypesOf(append(m.lib.Types(), run.Types()...)...)
 }
@@ -180,7 +181,7 @@ func (m *Module) Types() engine.Types {
 // recordOnly records a run that had no effect.
 func (m *Module) recordOnly(cfg *runConfig, entry *starlib.Entry, e engine.RunEnd) error {
 	hash, files := m.bundle(cfg)
-	head, _ := m.head(cfg, entry, hash, cfg.fork) // an input that cannot be written is left out: a replay does without
+	head, _ := m.head(cfg, entry, hash, cfg.fork) // an input that cannot be encoded is left out: a replay does not need it
 	run, err := recorded(cfg, journal.Nowhere(head), head, files)
 	if err != nil {
 		return err
@@ -189,8 +190,8 @@ func (m *Module) recordOnly(cfg *runConfig, entry *starlib.Entry, e engine.RunEn
 	return run.End(context.Background(), e)
 }
 
-// beginning has a run be in the store before its first effect begins, so that a run which never comes back from it
-// can be seen, cancelled and resumed, and a fork hold what it took before it does anything.
+// beginning makes sure that a run is in the store before its first effect begins. A run that never returns from that
+// effect can then be seen, cancelled and resumed, and a fork holds what it took before it does anything.
 type beginning struct {
 	engine.Handler
 	journal *journal.Journal
@@ -204,7 +205,7 @@ func (b beginning) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	return b.Handler.Do(ctx, e, sink)
 }
 
-// head is what the run begins with. It holds no secret: the run does not see them either.
+// head returns what the run begins with. It contains no secret: the run does not see them either.
 func (m *Module) head(cfg *runConfig, entry *starlib.Entry, hash, parent string) (h engine.RunHead, err error) {
 	h = engine.RunHead{ID: cfg.spec.ID, Bundle: hash, ABI: engine.ABI, Script: m.lib.Path(), Entry: entry.Name,
 		Seed: run.Seed(&cfg.spec), Settings: cfg.settings, Parent: parent, Begun: m.now(cfg)().UTC()}
@@ -224,8 +225,9 @@ func (m *Module) head(cfg *runConfig, entry *starlib.Entry, hash, parent string)
 	return h, err
 }
 
-// inSession settles which session a run is of that goes on from another one, or from what it recorded itself, which is in
-// info. The session is as that run found it. A fork keeps something in a session only if it is given one.
+// inSession determines the session of a run that continues from another run, or from what it recorded itself; info
+// describes that run. The session has the contents that that run found. A fork saves in a session only if it is given
+// one.
 func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunInfo, fork bool) error {
 	ref := cfg.spec.Session
 	if info.Session == nil {
@@ -282,13 +284,13 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 	return nil
 }
 
-// bundle is the script as it is kept, and the hash of that. It holds no secret either: what a script has of one is not in
-// its requests, so that the run which goes on with the bundle asks for the same.
+// bundle returns the script as it is stored, and its hash. It contains no secret either: what a script holds of a
+// secret is not in its requests, so that the run that continues with the bundle makes the same requests.
 func (m *Module) bundle(cfg *runConfig) (hash string, files engine.Bundle) {
 	return m.lib.Bundle(run.Hiding(cfg.spec.Secrets))
 }
 
-// given encodes what a run begins with.
+// given encodes the input or the arguments with which a run begins.
 func given(cfg *runConfig) (in, args json.RawMessage, err error) {
 	if cfg.spec.Main == nil {
 		in, err = engine.EncodeValue(cfg.spec.Input)
@@ -347,7 +349,7 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 	return j, entry, nil
 }
 
-// begunWith has the run begin with what another one began with.
+// begunWith makes the run begin with what another run began with.
 func (m *Module) begunWith(cfg *runConfig, info engine.RunInfo, types engine.Types) (*starlib.Entry, error) {
 	entry, missing := m.lib.Entry(info.Entry)
 	if missing != nil {
@@ -376,8 +378,8 @@ func (m *Module) begunWith(cfg *runConfig, info engine.RunInfo, types engine.Typ
 	return entry, nil
 }
 
-// begins reports whether another run began with the same function of the same script, so that its arguments are of the same
-// parameters.
+// begins reports whether another run began with the same function of the same script, so that its arguments belong to
+// the same parameters.
 func (m *Module) begins(cfg *runConfig, entry *starlib.Entry, info engine.RunInfo) bool {
 	hash, _ := m.bundle(cfg)
 	return entry.Node == nil && entry.Name == info.Entry && hash == info.Bundle
@@ -388,7 +390,7 @@ func unfit(info engine.RunInfo, err error) error {
 		WithHelp("give it another one")
 }
 
-// end records how the run ended. What cannot be recorded is the run's failure if it had none.
+// end records how the run ended. If that fails, it is the run's failure, unless the run had failed before.
 func (k *kept) end(r Result, err error) error {
 	if k == nil || k.journal == nil {
 		return err
@@ -405,11 +407,11 @@ func (k *kept) end(r Result, err error) error {
 	return err
 }
 
-// endOf is how a run ended, without when: who keeps it says that.
+// endOf returns how a run ended, without the time, which is set by what stores it.
 func endOf(r Result, err error) engine.RunEnd {
 	e := engine.RunEnd{Status: engine.RunDone}
 	if err == nil {
-		// What a function returned may have no typed form; its text is kept all the same.
+		// The result of a function may have no typed form; its text is kept in any case.
 		e.Text = r.Text()
 		e.Result, _ = engine.EncodeValue(r.Value)
 		return e
@@ -420,7 +422,7 @@ func endOf(r Result, err error) engine.RunEnd {
 	return e
 }
 
-// statusOf is the state of a run that a failure ended.
+// statusOf returns the status of a run that a failure ended.
 func statusOf(failed *engine.Error) engine.RunStatus {
 	switch failed.Kind {
 	case engine.KindApproval:

@@ -44,7 +44,7 @@ def main(topic = str):
 poet = agent(prompt = "Write.")
 `
 
-// A run that waits is parked, and goes on in another engine with the answer: what was recorded is not done again.
+// A run that waits is parked, and continues in another engine with the answer: what was recorded is not done again.
 func TestARunIsParkedAndResumed(t *testing.T) {
 	stores(t, func(t *testing.T, s engine.Store) {
 		var calls atomic.Int32
@@ -87,7 +87,7 @@ func TestARunIsParkedAndResumed(t *testing.T) {
 	})
 }
 
-// A run is cancelled in the store by whoever names it, and a run that another owner has taken ends.
+// A run can be cancelled through the store by its id, and a run that another owner has taken ends.
 func TestARunIsEndedFromOutside(t *testing.T) {
 	stores(t, func(t *testing.T, s engine.Store) {
 		begun := make(chan struct{}, 4)
@@ -118,8 +118,8 @@ func TestARunIsEndedFromOutside(t *testing.T) {
 	})
 }
 
-// A fork holds what it took from another run, and goes on by itself when that one is gone; what it took counts as used by
-// the other one alone.
+// A fork holds what it took from another run, and continues without it when the other run is removed. What it took
+// only counts as used by the other run.
 func TestAForkHoldsWhatItTook(t *testing.T) {
 	stores(t, func(t *testing.T, s engine.Store) {
 		var calls atomic.Int32

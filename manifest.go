@@ -18,34 +18,34 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Any is the entry of a [Manifest] for what the script does not write out, so that only a run knows it.
+// Any is the entry of a [Manifest] for something that the script does not write out, so that only a run knows it.
 const Any = "*"
 
-// Manifest is what a script, with all that it loads, may touch: as far as it is written out, also
-// in functions that no run reaches. Lists are sorted and hold nothing twice. What it holds does
-// not depend on what is granted.
+// Manifest lists what a script, with everything that it loads, may touch, as far as that is written out, including
+// functions that no run reaches. Lists are sorted and hold no duplicates. A manifest does not depend on what is
+// granted.
 type Manifest struct {
 	Script string   `json:"script"` // the entry file
-	Exec   []string `json:"exec"`   // commands, those of MCP servers too
-	Net    []string `json:"net"`    // hosts, with a port that is not the scheme's own
+	Exec   []string `json:"exec"`   // commands, including those of MCP servers
+	Net    []string `json:"net"`    // hosts, with a port if it is not the scheme's default
 	Read   []string `json:"read"`   // paths
 	Write  []string `json:"write"`  // paths
 	Env    []string `json:"env"`    // environment variables and secrets
 	Tools  []string `json:"tools"`  // of agents, each with its effect: "clerk.lookup: read"; of servers by their globs: "clerk.files[read_* !read_media]: read"
-	Models []string `json:"models"` // that agents name; those of the run are not known
+	Models []string `json:"models"` // named by agents; those of the run are not known
 	MCP    []string `json:"mcp"`    // servers: "files: npx -y server-files"
 	Files  []string `json:"files"`  // that belong to the script
 
 	at map[string]diag.Span // where an entry is written, by list and entry
 }
 
-// manifestList is a list of a manifest by its name, and what it is of.
+// manifestList is a list of a manifest, with its name and what its entries mean.
 type manifestList struct {
 	name, what string
 	of         *[]string
 }
 
-// lists are the lists of a manifest, in order.
+// lists returns the lists of a manifest, in order.
 func (m *Manifest) lists() []manifestList {
 	return []manifestList{
 		{"exec", "runs a command", &m.Exec}, {"net", "talks to a host", &m.Net}, {"read", "reads a path", &m.Read}, {"write", "writes a path", &m.Write},
@@ -54,7 +54,7 @@ func (m *Manifest) lists() []manifestList {
 	}
 }
 
-// Manifest is what the script may touch.
+// Manifest returns what the script may touch.
 func (m *Module) Manifest() Manifest {
 	files := m.lib.Files()
 	out := Manifest{Files: files, Script: m.lib.Path(), at: map[string]diag.Span{}}
@@ -74,7 +74,7 @@ func (m *Module) Manifest() Manifest {
 	return out
 }
 
-// add adds an entry to a list, unless it names nothing.
+// add adds an entry to a list, unless the entry is empty.
 //
 //go:noinline
 func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
@@ -87,7 +87,7 @@ func (m *Manifest) add(list string, to *[]string, entry string, at diag.Span) {
 	}
 }
 
-// use adds what a use of the world is of.
+// use adds the target of a use of the world.
 func (m *Manifest) use(u capability.Use, at diag.Span) {
 	target := cmp.Or(u.Target, Any)
 	switch u.Kind {
@@ -114,14 +114,14 @@ func (m *Manifest) models(at diag.Span, names ...string) {
 	}
 }
 
-// history adds the model that sums up.
+// history adds the model that summarizes.
 func (m *Manifest) history(h *agent.History, at diag.Span) {
 	if h != nil && h.Compress != nil {
 		m.models(at, h.Compress.Model)
 	}
 }
 
-// agent adds what an agent has.
+// agent adds the models, tools and servers of an agent.
 func (m *Manifest) agent(a *agent.Spec, at diag.Span) {
 	m.models(at, a.Model)
 	m.models(at, a.Fallbacks...)
@@ -146,7 +146,7 @@ func (m *Manifest) server(s *remote.Server) {
 	}
 	s = s.Shown()
 	words := []string{s.Name + ":"}
-	words = append(words, settings(s.Env)...) // which may say what the command does as much as its arguments
+	words = append(words, settings(s.Env)...) // they may determine what the command does as much as its arguments do
 	if s.Command != "" {
 		words = append(append(words, s.Command), s.Args...)
 	} else {
@@ -159,7 +159,7 @@ func (m *Manifest) server(s *remote.Server) {
 	m.add("mcp", &m.MCP, strings.Join(words, " "), s.Span)
 }
 
-// settings are variables or headers, with the names of secrets.
+// settings formats variables or headers. Secrets appear by name.
 func settings(sets []remote.Setting) []string {
 	return text.Each(sets, func(set remote.Setting) string {
 		value := set.Value
@@ -170,8 +170,8 @@ func settings(sets []remote.Setting) []string {
 	})
 }
 
-// Hash identifies what the script may touch: the same lists have the same hash, whatever else the
-// script does and wherever it lies.
+// Hash identifies what the script may touch: the same lists have the same hash, whatever else the script does and
+// wherever it is stored.
 func (m Manifest) Hash() string {
 	h := sha256.New()
 	for _, l := range m.lists() {
@@ -189,7 +189,7 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 	}{plain(m), m.Hash()})
 }
 
-// String lists the manifest for people.
+// String formats the manifest for people.
 func (m Manifest) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s may touch\n", m.Script)
@@ -202,12 +202,11 @@ func (m Manifest) String() string {
 	return b.String()
 }
 
-// effects orders what tools may do by how much that is.
+// effects lists what tools may do, from the least to the most.
 var effects = []string{string(engine.ClassRead), string(engine.ClassIdempotent), string(engine.ClassOnce)}
 
-// Widened reports what the script may touch that an earlier manifest does not hold, each as
-// the error AS623 at its place. That it touches less is no finding. Files of the script are
-// not compared: its text is.
+// Widened reports what the script may touch that an earlier manifest does not contain, each as the error AS623 at its
+// place. Touching less is not a finding. The list of the script's files is not compared: the script's text is.
 func (m Manifest) Widened(than Manifest) diag.List {
 	var found diag.List
 	old := than.lists()
@@ -237,7 +236,7 @@ func (m *Manifest) span(list, entry string) diag.Span {
 	return diag.Span{Pos: diag.Pos{File: m.Script}}
 }
 
-// covered reports whether an entry is among earlier ones, a tool also with an effect that was more.
+// covered reports whether earlier entries cover an entry. A tool may have had a stronger effect before.
 func covered(list, entry string, old []string) bool {
 	if slices.Contains(old, entry) || list != "tools" && list != "models" && list != "mcp" && slices.Contains(old, Any) {
 		return true
@@ -249,8 +248,8 @@ func covered(list, entry string, old []string) bool {
 	})
 }
 
-// fewer reports whether the tools of a server are among those that an agent had of it, whatever the
-// server offers: what chose tools is left out, or more are taken out.
+// fewer reports whether the tools of a server are among those that an agent had from it, whatever the server offers:
+// some of the globs that choose tools were removed, or more globs that exclude tools were added.
 func fewer(name, was string) bool {
 	server, now, ok := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	before, then, _ := strings.Cut(strings.TrimSuffix(was, "]"), "[")
@@ -263,7 +262,7 @@ func fewer(name, was string) bool {
 	old := strings.Fields(then)
 	chooses := func(glob string) bool { return !strings.HasPrefix(glob, "!") }
 	if now == Any || slices.ContainsFunc(old, chooses) && !slices.ContainsFunc(strings.Fields(now), chooses) {
-		return false // all but a few, where a few were chosen
+		return false // all but a few, where only a few were chosen before
 	}
 	for _, glob := range strings.Fields(now) {
 		next := slices.IndexFunc(old, func(g string) bool { return g == glob || !chooses(g) })

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 )
 
-// manifestOf is that of a script whose agents have servers.
+// manifestOf returns the manifest of a script whose agents have servers.
 func manifestOf(t *testing.T, script string) agentscript.Manifest {
 	t.Helper()
 	mod, err := agentscript.New(agentscript.WithUngranted()).Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(script)}}, "main.star")
@@ -81,7 +81,7 @@ main = agent(prompt = "x", tools = [s]) >> agent(name = "second", prompt = "x")`
 	}
 }
 
-// The manifest of a server with a sign-in holds who vouches for it and its secrets, and no command.
+// The manifest of a server with a sign-in lists the issuer and the secrets, and no command.
 func TestSignInsInManifest(t *testing.T) {
 	m := manifestOf(t, `
 robot = mcp(url = "https://mcp.example.com/mcp", auth = oauth(id = "robot", secret = secret("ROBOT"), issuer = "https://auth.example.com:8443"))

@@ -23,8 +23,7 @@ import (
 // Engine holds what a host grants to scripts. It is immutable and safe for concurrent use.
 type Engine struct{ cfg config }
 
-// New makes an engine. Without options, scripts can compose, check and run everything that
-// needs no model.
+// New returns an engine. Without options, scripts can compose, check and run everything that needs no model.
 func New(opts ...Option) *Engine {
 	c := config{handlers: engine.Handlers{}, tools: agent.HostTools{}, loadTime: DefaultLoadTimeout, grace: DefaultGrace}
 	for _, o := range opts {
@@ -43,9 +42,9 @@ func New(opts ...Option) *Engine {
 	return &Engine{cfg: c}
 }
 
-// Load reads a script and all that it loads from fsys, builds its graph and checks it. The
-// error is a [*LoadError] that holds everything found, each with its position and remedy.
-// Warnings and notes of a sound script are in [Module.Diagnostics].
+// Load reads a script and everything that it loads from fsys, builds its graph and checks it. The error is a
+// [*LoadError] that holds all findings, each with its position and remedy. Warnings and notes of a valid script are
+// in [Module.Diagnostics].
 func (e *Engine) Load(ctx context.Context, fsys fs.FS, entry string) (*Module, error) {
 	o, wrong := e.inFS(ctx, fsys, entry)
 	return e.load(ctx, o, wrong)
@@ -58,7 +57,7 @@ func (e *Engine) LoadFile(ctx context.Context, path string) (*Module, error) {
 	return e.load(ctx, o, wrong)
 }
 
-// Check is Load for its findings alone. The sources show them with carets, see diag.Render.
+// Check is Load for the findings only. The sources serve to show them with carets; see diag.Render.
 func (e *Engine) Check(ctx context.Context, fsys fs.FS, entry string) (diag.List, diag.Sources) {
 	return findings(e.Load(ctx, fsys, entry))
 }
@@ -68,7 +67,7 @@ func (e *Engine) CheckFile(ctx context.Context, path string) (diag.List, diag.So
 	return findings(e.LoadFile(ctx, path))
 }
 
-// findings are all that loading found.
+// findings returns everything that loading found.
 func findings(m *Module, err error) (diag.List, diag.Sources) {
 	if wrong, ok := err.(*LoadError); ok {
 		return wrong.List, wrong.Sources
@@ -76,7 +75,7 @@ func findings(m *Module, err error) (diag.List, diag.Sources) {
 	return m.found, m.Sources()
 }
 
-// load loads what o names, unless something is wrong with that.
+// load loads what o names. If wrong is not nil, load returns it as the error.
 func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) (*Module, error) {
 	if wrong != nil {
 		return nil, wrong
@@ -92,7 +91,7 @@ func (e *Engine) load(ctx context.Context, o starlib.Options, wrong *LoadError) 
 	return &Module{engine: e, lib: lib, found: found}, nil
 }
 
-// equip sets for a load what the engine grants and bounds.
+// equip sets the options of a load that follow from the engine's grants and limits.
 func (e *Engine) equip(o *starlib.Options) {
 	o.Grants, o.Ungranted, o.ServerMay = e.cfg.grants, e.cfg.ungranted, e.cfg.serverMay()
 	o.Hide = run.Hiding(e.cfg.secrets)
@@ -104,12 +103,12 @@ func (e *Engine) equip(o *starlib.Options) {
 	o.MaxSource, o.MaxFile, o.MaxValue = e.cfg.sizes.Source, e.cfg.sizes.File, e.cfg.sizes.Value
 }
 
-// inLoadTime bounds the time of a load.
+// inLoadTime limits the time of a load.
 func (e *Engine) inLoadTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return e.inTime(ctx, "loading", slowLoad)
 }
 
-// inTime bounds the time of what takes as long as a load may.
+// inTime limits the time of something that may take as long as a load.
 func (e *Engine) inTime(ctx context.Context, what, help string) (context.Context, context.CancelFunc) {
 	if e.cfg.loadTime <= 0 {
 		return ctx, func() {}
@@ -118,12 +117,12 @@ func (e *Engine) inTime(ctx context.Context, what, help string) (context.Context
 	return context.WithTimeoutCause(ctx, e.cfg.loadTime, late)
 }
 
-// lastWords is how long a load that is to end may take to say where it was.
+// lastWords is how long a load that must end may take to report where it was.
 const lastWords = 50 * time.Millisecond
 
-// loadWithin loads what o names, and returns soon after ctx has ended: what is our own looks at it as
-// it goes on. The interpreter's parser and compiler cannot be stopped. They are left behind in their
-// goroutine with all that they hold, until they have come through the file, whose size is bounded.
+// loadWithin loads what o names, and returns soon after ctx has ended. This module's own code checks ctx as it
+// proceeds. The interpreter's parser and compiler cannot be stopped. They are left behind in their goroutine, with
+// everything that they hold, until they have processed the file, whose size is limited.
 func loadWithin(ctx context.Context, o starlib.Options) (*starlib.Module, diag.List) {
 	var left atomic.Bool // nobody waits any more
 	if say := o.Print; say != nil {
@@ -176,13 +175,13 @@ func loadWithin(ctx context.Context, o starlib.Options) (*starlib.Module, diag.L
 
 const slowLoad = "work on data belongs into def main or fn; if the script is only large, allow more time with --timeout"
 
-// Perform carries out an effect that a run of another process dispatched, see [Dispatch]. The engine's secrets are in
-// nothing that comes of it.
+// Perform carries out an effect that a run in another process dispatched; see [Dispatch]. Its result contains none of
+// the engine's secrets.
 func (e *Engine) Perform(ctx context.Context, f *engine.Effect, sink engine.Sink) engine.Outcome {
 	return run.Perform(ctx, engine.Chain(e.cfg.handlers, e.cfg.middleware...), e.cfg.secrets, f, sink)
 }
 
-// LoadError is all that is wrong with a script, with the sources to show it.
+// LoadError is everything that is wrong with a script, with the sources to show it.
 type LoadError struct {
 	diag.List
 	Sources diag.Sources
@@ -191,20 +190,20 @@ type LoadError struct {
 // Unwrap returns the findings.
 func (e *LoadError) Unwrap() error { return e.List }
 
-// Module is a loaded script: checked, frozen, and good for any number of runs at once.
+// Module is a loaded script: checked, frozen, and usable by any number of runs at once.
 type Module struct {
 	engine *Engine
 	lib    *starlib.Module
 	found  diag.List
 }
 
-// Diagnostics are the warnings and notes of loading.
+// Diagnostics returns the warnings and notes of loading.
 func (m *Module) Diagnostics() diag.List { return m.found }
 
 // Sources returns the text of the loaded files.
 func (m *Module) Sources() diag.Sources { return m.lib.Sources() }
 
-// Hash identifies the script with all that it loads and reads. Runs are pinned to it.
+// Hash identifies the script with everything that it loads and reads. Runs are pinned to it.
 func (m *Module) Hash() string { return m.lib.Hash() }
 
 // Entry is what a run begins with: a node, or a function whose parameters the host supplies.
@@ -213,7 +212,7 @@ type Entry struct {
 	Node *flow.Node // nil for a function
 	Doc  string     // of a function, without its Args section
 
-	// Params are those of a function. Their guides are from field(...) or the docstring's Args section.
+	// Params are the parameters of a function. Their guides come from field(...) or the docstring's Args section.
 	Params []generable.Field
 }
 
@@ -229,15 +228,15 @@ func (m *Module) Main() (*Entry, *diag.Diagnostic) {
 // Node returns the node bound to a global name of the script, or nil.
 func (m *Module) Node(name string) *flow.Node { return m.lib.Node(name) }
 
-// Nodes returns every node of the script and the files it loads, in the order they were made.
+// Nodes returns every node of the script and the files it loads, in the order in which they were created.
 func (m *Module) Nodes() []*flow.Node { return m.lib.Nodes() }
 
-// Coverage returns what can run of the script's files, with how often it began to: statements, bodies of lambdas, arms
-// of conditions, elements of comprehensions and ways of calls such as fallback([a, b], x), sorted by file and position.
-// It is nil without [WithCoverage]. Runs may go on meanwhile.
+// Coverage returns the places of the script's files that can run, and how often each began to run: statements, bodies
+// of lambdas, arms of conditions, elements of comprehensions and alternatives of calls such as fallback([a, b], x),
+// sorted by file and position. It returns nil without [WithCoverage]. Runs may be in progress.
 func (m *Module) Coverage() []starlib.Place { return m.lib.Coverage() }
 
-// TakeCoverage is [Module.Coverage], after which counting begins again at 0.
+// TakeCoverage is like [Module.Coverage], and resets the counts to 0.
 func (m *Module) TakeCoverage() []starlib.Place { return m.lib.TakeCoverage() }
 
 // Names lists the globals of the script, sorted.
@@ -246,21 +245,21 @@ func (m *Module) Names() []string { return m.lib.Names() }
 // Type returns the type bound to a global name of the script, or nil.
 func (m *Module) Type(name string) *generable.Type { return m.lib.Type(name) }
 
-// Start begins a run of main. It returns at once; ctx ends the run and every call in flight.
-// What keeps a run from starting is the error of [Run.Wait].
+// Start begins a run of main. It returns at once; the end of ctx ends the run and every call in flight. If the run
+// cannot start, [Run.Wait] returns the reason.
 func (m *Module) Start(ctx context.Context, opts ...RunOption) *Run {
 	return m.StartNamed(ctx, "main", opts...)
 }
 
-// StartNamed begins a run of the node or function that a global name of the script holds. When
-// there is none, the error names the nearest.
+// StartNamed begins a run of the node or function that a global name of the script holds. If there is none, the error
+// names the nearest.
 func (m *Module) StartNamed(ctx context.Context, name string, opts ...RunOption) *Run {
 	entry, missing := m.lib.Entry(name)
 	return m.start(ctx, entry, nothingToRun(missing), opts)
 }
 
-// StartNode begins a run of any node of the module. A nil node, as [Module.Node] returns for
-// a name that holds none, is an error; see [Module.StartNamed].
+// StartNode begins a run of any node of the module. A nil node, which [Module.Node] returns for a name that holds
+// none, is an error; see [Module.StartNamed].
 func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption) *Run {
 	if n == nil {
 		none := engine.Errorf(engine.KindInput, diag.NoMain, "there is no node to run: it is nil").
@@ -271,10 +270,10 @@ func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption)
 }
 
 // Tests returns the tests of the script in the order in which they are written: the functions whose names begin with
-// test_, or with todo_ for those that are not to run. See package agenttest, which runs them.
+// test_, or with todo_ for tests that must not run. Package agenttest runs them.
 func (m *Module) Tests() []starlib.Test { return m.lib.Tests() }
 
-// StartTest begins a run of a test, whose t is the given one.
+// StartTest begins a run of a test with t as the test's t.
 func (m *Module) StartTest(ctx context.Context, name string, t double.Test, opts ...RunOption) *Run {
 	entry, missing := m.lib.TestEntry(name, t)
 	return m.start(ctx, entry, nothingToRun(missing), opts)
@@ -283,5 +282,5 @@ func (m *Module) StartTest(ctx context.Context, name string, t double.Test, opts
 // Files lists the paths of all files of the script, loaded or read, sorted.
 func (m *Module) Files() []string { return m.lib.Files() }
 
-// Links lists the paths by which the script reaches some of them through symbolic links, sorted.
+// Links lists the paths by which the script reaches some of its files through symbolic links, sorted.
 func (m *Module) Links() []string { return m.lib.Links() }

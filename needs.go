@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Needs lists what the script, with all that it loads, uses of the world outside: commands, hosts, paths and
-// environment variables, those of its MCP servers too, in the order of files and lines and each once, whether
-// or not it is granted. What a run needs but no script writes out is a need without a target. A module that was
-// loaded with [WithUngranted] may need what a run then refuses.
+// Needs lists what the script, with everything that it loads, uses of the outside world: commands, hosts, paths and
+// environment variables, including those of its MCP servers, each once and in the order of files and lines, whether
+// or not it is granted. If a run needs something that no script writes out, that is a need without a target. A module
+// that was loaded with [WithUngranted] may need what a run then refuses.
 func (m *Module) Needs() []capability.Need {
 	var out []capability.Need
 	type key struct{ flag, use, server string }
@@ -52,7 +52,7 @@ func (m *Module) Needs() []capability.Need {
 	return out
 }
 
-// serverNeeds lists what reaching a server needs.
+// serverNeeds lists what is needed to reach a server.
 func serverNeeds(s *remote.Server) []capability.Need {
 	var out []capability.Need
 	add := func(kind engine.EffectKind, op, target string) {
@@ -61,7 +61,7 @@ func serverNeeds(s *remote.Server) []capability.Need {
 		}
 	}
 	host := func(url string) string {
-		name, _ := capability.Host(url) // none of a command
+		name, _ := capability.Host(url) // a command has none
 		return name
 	}
 	add(engine.EffectExec, "", s.Command)

@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Option configures an [Engine]. A nil Option is passed over.
+// Option configures an [Engine]. A nil Option is ignored.
 type Option func(*config)
 
 type config struct {
@@ -54,9 +54,9 @@ type config struct {
 	secrets    func() []string // of the engine's handlers; nil: none of them can hold any
 }
 
-// WithModels sets what makes model calls: the registry of engine/llm, its scripted model, or
-// a handler of the host's own. Without it, agents that need a model fail with AS707. One that is
-// an [engine.Pricer], as the registry is, also says what calls cost.
+// WithModels sets the handler of model calls: the registry of engine/llm, its scripted model, or the host's own.
+// Without it, agents that need a model fail with AS707. A handler that is an [engine.Pricer], as the registry is,
+// also provides the prices of calls.
 func WithModels(m engine.Handler) Option {
 	return func(c *config) {
 		c.models = m
@@ -66,16 +66,16 @@ func WithModels(m engine.Handler) Option {
 	}
 }
 
-// WithPricer sets what knows the price of model calls, which budgets of money need, where that is
-// not what [WithModels] was given.
+// WithPricer sets the source of prices of model calls, which budgets of money need, if the handler of [WithModels] is
+// not one.
 func WithPricer(p engine.Pricer) Option { return func(c *config) { c.pricer = p } }
 
 // WithDefaultModel sets the model of agents that name none.
 func WithDefaultModel(model string) Option { return func(c *config) { c.model = model } }
 
-// WithModelAliases lets names stand for models wherever one is named: in scripts, and in options. A request holds the
-// model that is meant, so that ids and records stay what they are when an alias goes. An alias holds neither "/" nor "="
-// and stands for no other alias, which is an error of the run.
+// WithModelAliases defines names for models, to be used wherever a model is named: in scripts and in options. A
+// request contains the model itself, so that ids and records stay the same when an alias is removed. An alias
+// contains neither "/" nor "=" and does not refer to another alias; otherwise the run fails.
 func WithModelAliases(aliases map[string]string) Option {
 	return func(c *config) { c.aliases = withAliases(c.aliases, aliases) }
 }
@@ -89,33 +89,31 @@ func withAliases(to, more map[string]string) map[string]string {
 	return out
 }
 
-// WithTool makes a Go tool known to scripts under its name, as a value for tools = [...].
+// WithTool makes a Go tool available to scripts under its name, as a value for tools = [...].
 func WithTool(t agent.HostTool) Option { return func(c *config) { c.tools[t.Name] = &t } }
 
-// WithToolErrors says what is done about calls of tools that fail where neither the tool nor its agent
-// says so: tool(on_error = ...) and agent(on_tool_error = ...) go before it. Without it, the model
-// sees the failure and may try again.
+// WithToolErrors sets what happens when a tool call fails, unless the tool or its agent says so: tool(on_error = ...)
+// and agent(on_tool_error = ...) take precedence. Without it, the model sees the failure and may try again.
 func WithToolErrors(r agent.Recovery) Option { return func(c *config) { c.mending = &r } }
 
-// Builtin is a function of the host that scripts call like the language's own functions. It
-// computes: its results are not recorded, and a replay calls it again. What touches the world is a
-// tool, see [WithTool].
+// Builtin is a function of the host that scripts call like the language's own functions. It computes: its results are
+// not recorded, and a replay calls it again. A function that touches the world must be a tool; see [WithTool].
 type Builtin struct {
 	Name string
 	Doc  string // the first sentence is the summary
 
-	// Params are the parameters in their order, given by position or by name. An optional field has
-	// a default; its guide is the parameter's help.
+	// Params are the parameters in order. Scripts pass them by position or by name. An optional field has a default.
+	// The guide of a field is the parameter's help.
 	Params  []generable.Field
 	Returns *generable.Type // nil is any
 
-	// Func gets one value for each parameter, converted to its type. The branch is that of the run
-	// that calls it, nil while the script loads.
+	// Func receives one value for each parameter, converted to its type. The branch is that of the calling run, or
+	// nil while the script loads.
 	Func func(engine.Branch, []generable.Value) (generable.Value, error)
 }
 
-// WithBuiltin adds functions of the host to every script, described by the same table as the
-// language's own: arguments are checked, and help, suggestions and the reference know them.
+// WithBuiltin adds functions of the host to every script. They are described by the same table as the language's own:
+// arguments are checked, and help, suggestions and the reference include them.
 func WithBuiltin(b ...Builtin) Option {
 	return func(c *config) {
 		for _, f := range b {
@@ -124,55 +122,54 @@ func WithBuiltin(b ...Builtin) Option {
 	}
 }
 
-// WithStarlark adds builtins that work on Starlark's own values, such as functions and nodes. All
-// that works on data is simpler as a [Builtin].
+// WithStarlark adds builtins that work on Starlark's own values, such as functions and nodes. For data, a [Builtin]
+// is simpler.
 func WithStarlark(b ...starlib.Builtin) Option {
 	return func(c *config) { c.builtins = append(c.builtins, b...) }
 }
 
-// Parsed keeps scripts as they were parsed, see [WithParsed].
+// Parsed holds parsed scripts for reuse; see [WithParsed].
 type Parsed struct{ files *starlib.Parsed }
 
-// NewParsed returns one that holds no script.
+// NewParsed returns an empty Parsed.
 func NewParsed() *Parsed { return &Parsed{starlib.NewParsed()} }
 
-// Count returns how often a file was parsed.
+// Count returns how many times a file was parsed.
 func (p *Parsed) Count() int { return p.files.Count() }
 
-// Params returns the names of the parameters that the text of a script declares for a function,
-// without executing it; none once ctx has ended. The file is the path by which it will be loaded.
+// Params returns the names of the parameters that the text of a script declares for a function, without executing the
+// text. It returns none once ctx has ended. file is the path by which the script will be loaded.
 func (p *Parsed) Params(ctx context.Context, file string, text []byte, function string) []string {
 	return p.files.Params(ctx, path.Clean(filepath.ToSlash(file)), text, function)
 }
 
-// WithParsed has loads one after the other, also of several engines, parse each file once. No
-// module of an earlier load may run when the next begins.
+// WithParsed lets successive loads, also by different engines, parse each file once. No module of an earlier load may
+// be running when the next load begins.
 func WithParsed(p *Parsed) Option { return func(c *config) { c.parsed = p.files } }
 
-// WithHandler sets what runs effects of a kind.
+// WithHandler sets the handler of effects of a kind.
 func WithHandler(kind engine.EffectKind, h engine.Handler) Option {
 	return func(c *config) { c.handlers[kind] = h }
 }
 
-// WithMCP sets what reaches the MCP servers that scripts declare, a client of engine/mcp: it lists
-// their tools and calls them. The host closes it when its last run has ended. Without it, agents
-// that have servers fail with AS632.
+// WithMCP sets the client for the MCP servers that scripts declare, a client of engine/mcp: it lists their tools and
+// calls them. The host closes it when its last run has ended. Without it, agents that have servers fail with AS632.
 func WithMCP(client engine.Handler) Option { return WithHandler(engine.EffectMCP, client) }
 
-// WithMiddleware wraps every effect, the first given outermost.
+// WithMiddleware wraps every effect. The first middleware is the outermost.
 func WithMiddleware(mw ...engine.Middleware) Option {
 	return func(c *config) { c.middleware = append(c.middleware, mw...) }
 }
 
-// Limits of a run that sets none. A run on a context with a deadline, and one on the
-// [Cooperative] scheduler, has no wall time unless one is set.
+// Limits of a run that sets none. A run on a context with a deadline, and one on the [Cooperative] scheduler, has no
+// wall time unless one is set.
 const (
 	DefaultSteps      = 200_000_000 // of the script interpreter: some seconds of computing
 	DefaultModelCalls = 1_000
 	DefaultWall       = time.Hour
 
-	DefaultLoadTimeout = 30 * time.Second // that a script may take to load
-	DefaultGrace       = 5 * time.Second  // that a run may take to end once it is to end
+	DefaultLoadTimeout = 30 * time.Second // for a script to load
+	DefaultGrace       = 5 * time.Second  // for a run to end once it must end
 )
 
 // withDefaults fills in the counts that are not set.
@@ -186,18 +183,17 @@ func withDefaults(l engine.Limits) engine.Limits {
 	return l
 }
 
-// WithLimits bounds every run. A run's own limits replace these. Steps, model calls and wall
-// time that are not set have defaults, such as [DefaultSteps]; engine.Unlimited and
-// engine.NoWall lift them.
+// WithLimits bounds every run. A run's own limits replace these. Steps, model calls and wall time have defaults if
+// they are not set, such as [DefaultSteps]; engine.Unlimited and engine.NoWall lift them.
 func WithLimits(l engine.Limits) Option { return func(c *config) { c.limits = l } }
 
-// WithClock has runs go by another clock than the machine's: now(), what sleeps, bounds of time but for those of the
-// context of Start, the waits of handlers, and the times that a store keeps of a run. Leases of a store are of the machine's time, as are
-// the times of connections, and the grace of [WithGrace]. It is for tests: see [clock.Manual]. Runs in [VirtualTime], or on a [Scheduler], have
-// their own.
+// WithClock makes runs use a clock other than the machine's: for now(), for sleeps, for time limits except that of
+// the context of Start, for the waits of handlers, and for the times that a store keeps of a run. Leases of a store,
+// times of connections and the grace of [WithGrace] still use the machine's clock. WithClock is for tests: see
+// [clock.Manual]. Runs in [VirtualTime], or on a [Scheduler], have their own clock.
 func WithClock(c clock.Clock) Option { return func(o *config) { o.clock = c } }
 
-// now is the time of the engine's clock.
+// now returns the time of the engine's clock.
 func (c *config) now() time.Time {
 	if c.clock != nil {
 		return c.clock.Now()
@@ -205,53 +201,51 @@ func (c *config) now() time.Time {
 	return time.Now()
 }
 
-// WithStrict has Load and Check also report what is only proven when it runs.
+// WithStrict makes Load and Check also report what is proven only at run time.
 func WithStrict() Option { return func(c *config) { c.strict = true } }
 
-// WithCoverage has modules count what of their scripts runs, see [Module.Coverage]. Results, records and budgets stay
-// what they are; a loop that only computes takes up to 1.7 times as long.
+// WithCoverage makes modules count what runs of their scripts; see [Module.Coverage]. Results, records and budgets
+// stay the same; a loop that only computes takes up to 1.7 times as long.
 func WithCoverage() Option { return func(c *config) { c.cover = true } }
 
-// WithLoadTimeout bounds how long Load and Check may take, [DefaultLoadTimeout] by default; 0 is no
-// bound. A script that takes longer has the error AS711. Load and Check return within 100 ms of
-// this bound, or of the end of their context, also while the interpreter's parser, which cannot be
-// stopped, ends in the background.
+// WithLoadTimeout limits how long Load and Check may take. The default is [DefaultLoadTimeout]; 0 means no limit. A
+// script that takes longer has the error AS711. Load and Check return within 100 ms of this limit, or of the end of
+// their context, even while the interpreter's parser, which cannot be stopped, finishes in the background.
 func WithLoadTimeout(d time.Duration) Option { return func(c *config) { c.loadTime = d } }
 
-// Sizes bound what a script may be and make, in bytes. A field that is 0 has its default.
+// Sizes limit what a script may be and create, in bytes. A field that is 0 has its default.
 type Sizes struct {
 	Source int64 // of a script, and of each file that it loads: 1 MiB; larger ones are not read
 	File   int64 // of each file that it reads: 64 MiB
 
-	// Value is the size of the largest text, list or number that an operation may make, 64 MiB: +, *,
-	// <<, %, join, replace, extend and format refuse to make a larger one. An item of a list counts
-	// 16 bytes.
+	// Value is the size of the largest text, list or number that an operation may create, 64 MiB: +, *, <<, %, join,
+	// replace, extend and format refuse to create a larger one. An item of a list counts 16 bytes.
 	Value int64
 }
 
-// WithSizes bounds the sizes of scripts and values.
+// WithSizes limits the sizes of scripts and values.
 func WithSizes(s Sizes) Option { return func(c *config) { c.sizes = s } }
 
-// WithGrace bounds how long [Run.Wait] goes on waiting for a run that was cancelled or whose time
-// is up, [DefaultGrace] by default. Then the run is abandoned: its error says what has not
-// returned, a handler or tool that ignores its context, say, and the goroutine that runs this is
-// left behind until it does. 0 waits as long as it takes.
+// WithGrace limits how long [Run.Wait] continues to wait for a run that was cancelled or whose time is up. The
+// default is [DefaultGrace]. After that the run is abandoned: its error says what has not returned, for example a
+// handler or tool that ignores its context, and the goroutine that runs it is left behind until it returns. 0 means
+// to wait as long as it takes.
 func WithGrace(d time.Duration) Option { return func(c *config) { c.grace = d } }
 
-// WithRoot sets the directory that load and file of a script stay in, instead of the script's
-// own: a path in the file system passed to Load, a directory of the operating system for
-// LoadFile. The script lies in it or below. Nothing outside is read.
+// WithRoot sets the directory in which load and file of a script must stay, in place of the script's own directory: a
+// path in the file system passed to Load, a directory of the operating system for LoadFile. The script must be in it or
+// below. Nothing outside is read.
 func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
 
-// WithFlow says how [Engine.Load] loads an entry that is a flow as JSON: a file whose name ends in .json, or that begins
-// with a brace. Its path of tools is relative to the entry's directory.
+// WithFlow sets how [Engine.Load] loads an entry that is a flow in JSON: a file whose name ends in .json, or that
+// begins with a brace. Its path of tools is relative to the entry's directory.
 func WithFlow(o flowjson.LoadOptions) Option { return func(c *config) { c.flow = o } }
 
-// WithPrint receives what scripts print while they load. What they print while they run comes
-// as log events.
+// WithPrint sets the function that receives what scripts print while they load. What they print while they run
+// arrives as log events.
 func WithPrint(f func(at diag.Pos, text string)) Option { return func(c *config) { c.print = f } }
 
-// RunOption configures one run. A nil RunOption is passed over.
+// RunOption configures one run. A nil RunOption is ignored.
 type RunOption func(*runConfig)
 
 type runConfig struct {
@@ -261,18 +255,18 @@ type runConfig struct {
 	override  string // the model of all agents
 	inline    bool   // the run is driven by the goroutine that starts it
 	seed      uint64
-	seeded    bool // the host gave the seed
+	seeded    bool // the host set the seed
 	input     any
 	hasInput  bool
 	raw       *string
 	args      map[string]any
 	handler   engine.Handler
-	handlers  engine.Handlers // over the engine's, by kind
-	elsewhere bool            // handler has other processes carry effects out
+	handlers  engine.Handlers // these override the engine's, by kind
+	elsewhere bool            // handler lets other processes carry out effects
 	kinds     engine.EventKind
 
 	ephemeral    bool
-	store        engine.Store // nil until it is known: the engine's, or
+	store        engine.Store // nil until it is known: the engine's or
 	ownStore     bool         // the one that the run was given
 	resume, fork string       // ids of runs
 	settings     json.RawMessage
@@ -280,13 +274,13 @@ type runConfig struct {
 	recording    *runfile.Writer
 }
 
-// Input sets the input of a main that is a node, or the argument of one that is a function with one
-// parameter: a Go value that has a JSON form, or a generable.Value. It is read before Start returns
-// and converted to the type that main declares.
+// Input sets the input of a main that is a node, or the argument of a main that is a function with one parameter: a
+// Go value that has a JSON form, or a generable.Value. It is read before Start returns and converted to the type that
+// main declares.
 func Input(v any) RunOption { return func(r *runConfig) { r.input, r.hasInput = v, true } }
 
-// InputText sets the input as text: verbatim when main takes a str, else read as JSON of
-// main's input type, in which flaws such as single quotes and numbers in quotes are repaired.
+// InputText sets the input as text: verbatim if main takes a str, otherwise read as JSON of main's input type, in
+// which flaws such as single quotes and numbers in quotes are repaired.
 func InputText(text string) RunOption { return func(r *runConfig) { r.raw = &text } }
 
 // Args sets the arguments of a main that is a function, by parameter name. They are
@@ -300,30 +294,30 @@ func Args(args map[string]any) RunOption {
 	}
 }
 
-// ID names the run. It is part of every idempotency key; the default is a random one.
+// ID sets the id of the run. It is part of every idempotency key; the default is a random id.
 func ID(id string) RunOption { return func(r *runConfig) { r.spec.ID = id } }
 
-// Seed sets what random() and uuid() of scripts begin from: together with the position of the call it decides what they
-// return, so that nothing of them is recorded. A run that is resumed must have the seed that it began with. By default a
-// run in virtual time, or with prepared answers, has the seed 0; that of any other follows from its [ID], which is a random
-// one where none is given. [Run.Seed] returns it.
+// Seed sets the seed of random() and uuid() in scripts: together with the position of the call, it determines what
+// they return, so that their results are not recorded. A resumed run must have the seed with which it began. By
+// default a run in virtual time, or with prepared answers, has the seed 0; the seed of any other run follows from its
+// [ID], which is random if none is given. [Run.Seed] returns the seed.
 func Seed(seed uint64) RunOption { return func(r *runConfig) { r.seed, r.seeded = seed, true } }
 
 // Model sets the model of agents that name none, for this run.
 func Model(model string) RunOption { return func(r *runConfig) { r.spec.Model = model } }
 
-// ModelAliases adds to the aliases of [WithModelAliases] for this run, and goes over them.
+// ModelAliases adds aliases for this run. They override those of [WithModelAliases].
 func ModelAliases(aliases map[string]string) RunOption {
 	return func(r *runConfig) { r.spec.Aliases = withAliases(r.spec.Aliases, aliases) }
 }
 
-// ModelOverride sets the model of all agents, over what the script says, also of those that it
-// makes while it runs. [ModelFor] goes over it.
+// ModelOverride sets the model of all agents, including those that a script creates while it runs. It overrides what
+// the script says; [ModelFor] overrides it.
 func ModelOverride(model string) RunOption {
 	return func(r *runConfig) { r.override = model }
 }
 
-// ModelFor sets the model of one agent, over what the script says.
+// ModelFor sets the model of one agent. It overrides what the script says.
 func ModelFor(agent, model string) RunOption {
 	return func(r *runConfig) {
 		if r.spec.Models == nil {
@@ -333,40 +327,38 @@ func ModelFor(agent, model string) RunOption {
 	}
 }
 
-// RunLimits bounds this run, instead of the engine's limits. What is not set has the defaults that
-// [WithLimits] names.
+// RunLimits bounds this run, instead of the engine's limits. Limits that are not set have the defaults described at
+// [WithLimits].
 func RunLimits(l engine.Limits) RunOption { return func(r *runConfig) { r.spec.Limits = l } }
 
-// RunPricer sets what knows the price of model calls for this run.
+// RunPricer sets the source of prices of model calls for this run.
 func RunPricer(p engine.Pricer) RunOption { return func(r *runConfig) { r.spec.Pricer = p } }
 
-// OnBudget has f asked when a budget of the run, or of an agent or node in it, is used up, before
+// OnBudget sets a function that is called when a budget of the run, or of an agent or node in it, is used up, before
 // anything fails because of that; see [engine.OnBudget].
 func OnBudget(f engine.OnBudget) RunOption { return func(r *runConfig) { r.spec.OnBudget = f } }
 
-// RunJournal has the run remember its effects, and answers from what is remembered: failures as
-// well as results, so that a call which failed is not made again. A call that was cancelled, by
-// the caller, a limit of time or a failing sibling, has no outcome and is not remembered: a later
-// run over the same journal hands it to its handler, whose outcome is recorded then. So a replay
-// asks for nothing when no call of the recorded run was cancelled.
+// RunJournal makes the run record its effects in a journal, and answers from what is recorded: failures as well as
+// results, so that a call that failed is not made again. A call that was cancelled, by the caller, a time limit or a
+// failing sibling, has no outcome and is not recorded. A later run with the same journal passes it to its handler and
+// records the outcome then. So a replay asks for nothing if no call of the recorded run was cancelled.
 func RunJournal(j engine.Journal) RunOption { return func(r *runConfig) { r.spec.Journal = j } }
 
-// OnUnknown says what is done in a resumed run about an effect of class once whose process ended before it could say
-// what came of it, where its tool does not say. The default asks, by an error that is [ErrApproval].
+// OnUnknown sets what a resumed run does about an effect of class once whose process ended before its outcome was
+// known, if its tool does not say. By default the run asks, with an error that is [ErrApproval].
 func OnUnknown(do engine.OnUnknown) RunOption { return func(r *runConfig) { r.spec.OnUnknown = do } }
 
-// HandlerForAll replaces everything that runs effects, for this run: a test's fake, say.
+// HandlerForAll replaces all handlers of effects for this run, for example by a test's fake.
 func HandlerForAll(h engine.Handler) RunOption { return func(r *runConfig) { r.handler = h } }
 
-// Dispatch has the run's effects be carried out by other processes, by [Engine.Perform] there: nothing of what this
-// engine carries them out with takes part, neither middleware nor secrets. Those of the kinds that [HandlerFor] names are
-// carried out here.
+// Dispatch lets other processes carry out the run's effects, with [Engine.Perform]. The handlers, middleware and
+// secrets of this engine take no part in that. Effects of the kinds that [HandlerFor] names are carried out here.
 func Dispatch(h engine.Handler) RunOption {
 	return func(r *runConfig) { r.handler, r.elsewhere = h, true }
 }
 
-// HandlerFor sets what runs effects of a kind, for this run, over the engine's: another model, say,
-// or the person who approves. It adds nothing to [HandlerForAll], and goes before [Dispatch].
+// HandlerFor sets the handler of effects of a kind for this run, in place of the engine's: for example another model,
+// or the person who approves. It has no effect with [HandlerForAll], and takes precedence over [Dispatch].
 func HandlerFor(kind engine.EffectKind, h engine.Handler) RunOption {
 	return func(r *runConfig) {
 		if r.handlers == nil {
@@ -376,8 +368,8 @@ func HandlerFor(kind engine.EffectKind, h engine.Handler) RunOption {
 	}
 }
 
-// OnEvent has f called for every event of the given kinds, in order and one at a time. The run
-// waits for f, so f must be quick; see [Run.Events] for readers that may lag.
+// OnEvent calls f for every event of the given kinds, in order and one at a time. The run waits for f, so f must be
+// quick; see [Run.Events] for readers that may lag.
 func OnEvent(kinds engine.EventKind, f func(engine.Event)) RunOption {
 	return func(r *runConfig) {
 		if f != nil {
@@ -386,31 +378,31 @@ func OnEvent(kinds engine.EventKind, f func(engine.Event)) RunOption {
 	}
 }
 
-// Watch has events of the given kinds kept for [Run.Events].
+// Watch keeps events of the given kinds for [Run.Events].
 func Watch(kinds engine.EventKind) RunOption { return func(r *runConfig) { r.kinds |= kinds } }
 
-// Cooperative runs on the seeded cooperative scheduler instead of goroutines: one branch at a
-// time, in an order that the seed decides. It is for tests; effects run inline.
+// Cooperative runs on the seeded cooperative scheduler instead of goroutines: one branch at a time, in an order that
+// the seed determines. It is for tests; effects run inline.
 func Cooperative(seed uint64) RunOption {
 	return func(r *runConfig) { r.sched = sched.NewCoopSched(seed) }
 }
 
-// VirtualTime makes the run the same every time, results and events: for tests, with models that answer from a list
-// or a record. Waiting takes no time: what branches wait for, such as the delay of an answer, comes at once when
-// every branch waits and no effect is in flight, and of what is due at one time, what is written first goes first.
-// Bounds of agents, nodes and the run go by that time, and so do timeouts of tools that scripts write. Calls of
-// Go tools, servers, commands and people run side by side and are handed on in written order; their own
-// timeouts, the context of Start and [DefaultWall] are of the machine's time.
+// VirtualTime makes the run the same every time, in results and events. It is for tests, with models that answer from
+// a list or a record. Waiting takes no time: what branches wait for, such as the delay of an answer, comes at once
+// when every branch waits and no effect is in flight; of things due at the same time, what is written first comes
+// first. Time limits of agents, nodes and the run use virtual time, and so do timeouts of tools that scripts write.
+// Calls of Go tools, servers, commands and people run concurrently, and their results are passed on in written order;
+// their own timeouts, the context of Start and [DefaultWall] use the machine's time.
 func VirtualTime() RunOption { return func(r *runConfig) { r.virtual = true } }
 
-// Scheduler runs on a scheduler of the host, as of a durable workflow, and on the goroutine that starts
-// the run: Start returns when the run has ended. Cancelling is the scheduler's: neither the context of
-// Start nor [Run.Cancel] reaches it. See engine/sched/schedtest for what a scheduler must do.
+// Scheduler runs on a scheduler of the host, for example that of a durable workflow, and on the goroutine that starts
+// the run: Start returns when the run has ended. The scheduler is responsible for cancellation: neither the context
+// of Start nor [Run.Cancel] affects the run. See engine/sched/schedtest for what a scheduler must do.
 func Scheduler(s engine.Sched) RunOption {
 	return func(r *runConfig) { r.sched, r.inline = s, s != nil }
 }
 
-// both hands events to two listeners.
+// both returns a listener that passes events to two listeners.
 func both(a, b engine.Listener) engine.Listener {
 	if a.Emit == nil {
 		return b

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Each listener of a run gets the events of its own kinds, and they bear the id that the host gave the run.
+// Each listener of a run receives the events of its own kinds. They carry the id that the host gave the run.
 func TestListenersGetTheirKinds(t *testing.T) {
 	mod, err := agentscript.New().Load(t.Context(), script("def main():\n    print(\"hi\")\n    return 1\n"), "flow.star")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestListenersGetTheirKinds(t *testing.T) {
 	}
 }
 
-// A flow is described by the one skill of its agent, and by no single one of several.
+// A flow is described by the only skill of its agent; if there are several, by none of them.
 func TestFlowOfSkills(t *testing.T) {
 	mod, err := agentscript.New().Load(t.Context(), script(`one = agent(model = "m/x", skills = [skill("orders", "Finds orders.")])
 two = agent(model = "m/x", skills = [skill("a", "Does this."), skill("b", "Does that.")], select = router())

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// inFS says where a script of a file system is, and what it may read.
+// inFS returns where a script in a file system is, and what it may read.
 func (e *Engine) inFS(ctx context.Context, fsys fs.FS, entry string) (starlib.Options, *LoadError) {
 	o := starlib.Options{FS: fsys, Entry: entry, Root: e.cfg.root}
 	switch {
@@ -30,9 +30,9 @@ func (e *Engine) inFS(ctx context.Context, fsys fs.FS, entry string) (starlib.Op
 	return o, nil
 }
 
-// file says where a path of the operating system is. Whether it is below the root is decided by
-// the paths as they are written: the script itself is what the caller named, wherever a link in
-// its path leads; what it reads is followed through links.
+// file returns where a path of the operating system is. The paths as written decide whether it is below the root: the
+// script itself is what the caller named, wherever a link in its path leads. For what the script reads, links are
+// followed.
 func (e *Engine) file(ctx context.Context, name string) (starlib.Options, *LoadError) {
 	if ctx == nil {
 		return starlib.Options{}, unloadable(noContext("loading " + name))
@@ -52,7 +52,7 @@ func (e *Engine) file(ctx context.Context, name string) (starlib.Options, *LoadE
 		return starlib.Options{}, notBelow(name, e.cfg.root)
 	}
 	below = filepath.ToSlash(below)
-	// Files are shown as the caller wrote the script's path, where that passes through the root.
+	// Files are shown in the way in which the caller wrote the script's path, if that passes through the root.
 	shown, through := strings.CutSuffix(filepath.ToSlash(filepath.Clean(name)), below)
 	if !through || shown != "" && !strings.HasSuffix(shown, "/") {
 		shown = filepath.ToSlash(e.cfg.root)
@@ -65,7 +65,7 @@ func notBelow(name, root string) *LoadError {
 		Help: []string{"the root directory holds the script and all that it reads"}}}, Sources: diag.SourceMap{}}
 }
 
-// unloadable is an error of the host's call, before there is a script to blame.
+// unloadable returns the error of a wrong call by the host. There is no script to blame.
 func unloadable(e *engine.Error) *LoadError {
 	return &LoadError{List: diag.List{{Code: e.Code, Message: e.Message, Help: []string{e.Help}, Cause: e}}, Sources: diag.SourceMap{}}
 }

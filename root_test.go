@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 )
 
-// rootFiles is a flow that loads from above its directory, and one that reaches further.
+// rootFiles holds a flow that loads from above its directory, and one that reaches further.
 var rootFiles = map[string]string{
 	"flows/sub/main.star": "load(\"../shared.star\", \"shared\")\nmain = agent(run = lambda s: s + shared)\n",
 	"flows/sub/far.star":  "far = file(\"../../secret.txt\")\n",

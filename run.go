@@ -31,21 +31,21 @@ type Run struct {
 	done   chan struct{}
 	result Result
 	err    error
-	x      *run.Execution // nil when it never began
-	kept   *kept          // nil when nothing is kept of it
+	x      *run.Execution // nil if the run never began
+	kept   *kept          // nil if nothing is kept of the run
 	watch
 }
 
-// Result is what a run returned: a value and the type it was declared with.
+// Result is what a run returned: a value and its declared type.
 type Result struct {
 	Value generable.Value
-	Type  *generable.Type // nil when main is a function
+	Type  *generable.Type // nil if main is a function
 }
 
-// JSON is the result as compact JSON in declared order.
+// JSON returns the result as compact JSON in declared order.
 func (r Result) JSON() string { return generable.JSON(r.Value, r.Type) }
 
-// Text is the result as the command line prints it: a str verbatim, all else as JSON.
+// Text returns the result as the command line prints it: a str verbatim, everything else as JSON.
 func (r Result) Text() string {
 	if s, ok := r.Value.AsStr(); ok {
 		return s
@@ -53,8 +53,8 @@ func (r Result) Text() string {
 	return r.JSON()
 }
 
-// As reads a run's result into a Go value, as encoding/json would read its JSON:
-// As[Decision](run.Wait()). See [govalue.Into]; a number that does not fit exactly is an error.
+// As decodes a run's result into a Go value, as encoding/json would decode its JSON: As[Decision](run.Wait()). See
+// [govalue.Into]; a number that does not fit exactly is an error.
 func As[T any](r Result, err error) (T, error) {
 	if err != nil {
 		var none T
@@ -67,10 +67,10 @@ func As[T any](r Result, err error) (T, error) {
 	return out, nil
 }
 
-// ID is the run's id.
+// ID returns the run's id.
 func (r *Run) ID() string { return r.id }
 
-// Seed is that of the run's random numbers and ids, see [Seed].
+// Seed returns the seed of the run's random numbers and ids; see [Seed].
 func (r *Run) Seed() uint64 {
 	if r.x == nil {
 		return 0
@@ -84,7 +84,7 @@ func (r *Run) Cancel() {
 	r.overdue()
 }
 
-// keeps returns what is kept of the run, to be added to.
+// keeps returns what is kept of the run, for additions.
 func (r *Run) keeps() *kept {
 	if r.kept == nil {
 		r.kept = &kept{}
@@ -98,19 +98,19 @@ func (r *Run) stop(why error) {
 	r.overdue()
 }
 
-// Done is closed when the run has ended.
+// Done returns a channel that is closed when the run has ended.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end and returns the result. A failure is an *engine.Error. A run whose
-// context or time has ended is waited for no longer than [WithGrace] says.
+// Wait waits for the end of the run and returns the result. A failure is an *engine.Error. Once the run's context or
+// time has ended, Wait waits no longer than [WithGrace] says.
 func (r *Run) Wait() (Result, error) {
 	<-r.done
 	return r.result, r.err
 }
 
-// LeftBehind is how many calls of tools and handlers the run left behind that have not returned: those
-// that ignore that their context ended, because of a tool's timeout, an agent's wall time or the end of
-// the run. It may be asked at any time; it is 0 again when the last of them has returned.
+// LeftBehind returns how many calls of tools and handlers the run left behind that have not returned: those that
+// ignore that their context ended, because of a tool's timeout, an agent's wall time or the end of the run. It may be
+// called at any time; it returns 0 once the last of them has returned.
 func (r *Run) LeftBehind() int {
 	if r.x == nil {
 		return 0
@@ -118,8 +118,8 @@ func (r *Run) LeftBehind() int {
 	return r.x.Left()
 }
 
-// Events yields the events asked for with [Watch], each once and in order, until the run has
-// ended and all were read. A slow reader does not slow the run. One reader at a time.
+// Events yields the events requested with [Watch], each once and in order, until the run has ended and all were read.
+// A slow reader does not slow the run. Only one reader at a time may use it.
 func (r *Run) Events() iter.Seq[engine.Event] {
 	if r.kept == nil || r.kept.queue == nil {
 		return func(func(engine.Event) bool) { <-r.done }
@@ -129,7 +129,7 @@ func (r *Run) Events() iter.Seq[engine.Event] {
 
 func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error, opts []RunOption) *Run {
 	cfg := m.configure(opts)
-	if cfg.resume != "" || cfg.fork != "" && entry == nil { // the other run says what it is
+	if cfg.resume != "" || cfg.fork != "" && entry == nil { // the other run determines what is run
 		problem = nil
 	}
 	if ctx == nil {
@@ -141,12 +141,12 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 	_, bounded := ctx.Deadline()
 	cfg.spec.Limits = withDefaults(cfg.spec.Limits)
 	wall, grace := cfg.spec.Limits.Wall, m.engine.cfg.grace
-	if cfg.virtual && wall > 0 { // the run holds itself to its own time
+	if cfg.virtual && wall > 0 { // the run enforces its own time
 		wall = 0
 	}
 	if wall == 0 && !bounded && cfg.sched == nil {
 		wall = DefaultWall
-		if grace <= 0 && !cfg.virtual { // else the watch holds the run to it, for less
+		if grace <= 0 && !cfg.virtual { // otherwise the watch enforces the wall time, which costs less
 			cfg.spec.Limits.Wall = wall
 		}
 	}
@@ -158,7 +158,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		r.keeps().queue = q
 		cfg.spec.Listener = both(cfg.spec.Listener, engine.Listener{Kinds: cfg.kinds, Emit: q.put})
 	}
-	// The input is read before Start returns: from then on the host may change it.
+	// The input is read before Start returns: after that the host may change it.
 	if s := cfg.spec.Session; s != nil {
 		s.Script = m.lib.File()
 	}
@@ -182,7 +182,7 @@ func (m *Module) start(ctx context.Context, entry *starlib.Entry, problem error,
 		r.keeps().record = func(e engine.RunEnd) error { return m.recordOnly(cfg, entry, e) }
 	}
 	cfg.spec.Virtual = cfg.virtual
-	spec := cfg.spec // what the options held is not kept
+	spec := cfg.spec // so that what the options held is not kept
 	sc := cfg.sched
 	switch {
 	case sc != nil:
@@ -261,7 +261,7 @@ func (m *Module) configure(opts []RunOption) *runConfig {
 		cfg.spec.Secrets = secretsOf(cfg.handler, e.grants)
 	}
 	cfg.prepare()
-	if cfg.seeded || cfg.fixed() { // else it follows from the id, which is a random one where none is given
+	if cfg.seeded || cfg.fixed() { // otherwise it follows from the id, which is random if none is given
 		cfg.seedIs(cfg.seed)
 	}
 	cfg.spec.Handler = engine.Chain(cfg.handler, e.middleware...)
@@ -275,7 +275,8 @@ func (cfg *runConfig) overriding() {
 	}
 }
 
-// dispatching is a run whose effects other processes carry out, but for those of the kinds that it has handlers of its own for.
+// dispatching configures a run whose effects other processes carry out, except those of the kinds for which the run
+// has its own handlers.
 func (cfg *runConfig) dispatching() *runConfig {
 	cfg.overriding()
 	cfg.spec.Handler = cfg.handler
@@ -293,7 +294,7 @@ func (cfg *runConfig) dispatching() *runConfig {
 	return cfg
 }
 
-// prepared returns what was prepared for the run, to be added to.
+// prepared returns what was prepared for the run, for additions.
 func (cfg *runConfig) prepared() *run.Prepared {
 	if cfg.spec.Prepared == nil {
 		cfg.spec.Prepared = &run.Prepared{}
@@ -301,42 +302,43 @@ func (cfg *runConfig) prepared() *run.Prepared {
 	return cfg.spec.Prepared
 }
 
-// seedIs has random numbers and ids follow from a seed.
+// seedIs sets the seed of random numbers and ids.
 func (cfg *runConfig) seedIs(seed uint64) {
 	p := cfg.prepared()
 	p.Seed, p.HasSeed = seed, true
 }
 
-// fixed reports whether the run is to be the same every time: its time is virtual, or its answers are prepared.
+// fixed reports whether the run must be the same every time: its time is virtual, or its answers are prepared.
 func (cfg *runConfig) fixed() bool {
 	p := cfg.spec.Prepared
 	return cfg.virtual || cfg.sched != nil && !cfg.inline || p != nil && (p.Call != nil || p.StandIn != nil || p.CutOff != nil)
 }
 
-// standIn is a model that also answers for what is not to be called, as that of engine/llm/mock does.
+// standIn is a model that also answers for tools that must not be called, such as that of engine/llm/mock.
 type standIn interface {
 	StandIn(t *agent.Tool) (v generable.Value, stands bool, err error)
 	Around(h engine.Handler) engine.Handler
 }
 
-// excusing is a model with answers that may be left over, as that of engine/llm/scripted does. What it returns is
-// nil when it has none.
+// excusing is a model with answers that may be left over, such as that of engine/llm/scripted. Excusing returns nil
+// if it has none.
 type excusing interface{ Excusing() func(agents []string) }
 
-// doubling is a handler of all effects of a test, which carries out calls of the script's tools as well.
+// doubling is a handler of all effects of a test. It also carries out calls of the script's tools.
 type doubling interface {
 	Call(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error)
 	CutOff(agents []string)
 }
 
-// keeping is a model that keeps what else decides a run, or has kept it: the recorder and the replayer of
-// engine/cassette, and a test. Seeded returns the seed to go by, Timed what answers the time in the place of own.
+// keeping is a model that records what else determines a run, or has recorded it: the recorder and the replayer of
+// engine/cassette, and a test. Seeded returns the seed to use. Timed returns the handler that provides the time
+// instead of own.
 type keeping interface {
 	Seeded(seed uint64) (uint64, error)
 	Timed(own engine.Handler) engine.Handler
 }
 
-// prepare has a model with prepared answers take part in the run.
+// prepare lets a model with prepared answers take part in the run.
 func (cfg *runConfig) prepare() {
 	models := cfg.handler
 	if kinds, ok := models.(engine.Handlers); ok {
@@ -365,7 +367,7 @@ func (cfg *runConfig) prepare() {
 	}
 }
 
-// enter settles what is run and with which input.
+// enter determines what is run and with which input.
 func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	if entry.Func != nil || len(entry.Params) > 0 {
 		given := make(map[string]generable.Value, len(cfg.args))
@@ -393,8 +395,8 @@ func enter(entry *starlib.Entry, cfg *runConfig, r *Result) error {
 	return err
 }
 
-// inputAsArgument takes the input of a run that begins with a function as its one parameter. Arguments by name go
-// before it.
+// inputAsArgument passes the input of a run that begins with a function as the function's only argument. Arguments by
+// name take precedence.
 func inputAsArgument(entry *starlib.Entry, cfg *runConfig, given map[string]generable.Value) error {
 	if cfg.raw == nil && !cfg.hasInput || cfg.args != nil {
 		return nil
@@ -410,7 +412,7 @@ func inputAsArgument(entry *starlib.Entry, cfg *runConfig, given map[string]gene
 	return err
 }
 
-// inputOf reads the input of a node.
+// inputOf returns the input of a node.
 func inputOf(cfg *runConfig, t *generable.Type) (generable.Value, error) {
 	switch {
 	case cfg.raw != nil:
@@ -424,7 +426,7 @@ func inputOf(cfg *runConfig, t *generable.Type) (generable.Value, error) {
 		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin: %s", input.Shown(t))
 }
 
-// toValue makes a value of anything that has a JSON form.
+// toValue converts anything that has a JSON form to a value.
 func toValue(what string, v any) (generable.Value, error) {
 	if in, ok := v.(generable.Value); ok { // made by the host, who vouches for its text
 		return in, input.CheckUTF8(what, "", in)
@@ -436,7 +438,7 @@ func toValue(what string, v any) (generable.Value, error) {
 	return out, nil
 }
 
-// nothingToRun is the error of a run that has no beginning.
+// nothingToRun returns the error of a run that has nothing to begin with.
 func nothingToRun(missing *diag.Diagnostic) error {
 	if missing == nil {
 		return nil

@@ -24,7 +24,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// A host's handler that leaves its goroutine does not make a run look successful.
+// A host's handler that ends its goroutine does not make a run look successful.
 func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
 	leaves := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		runtime.Goexit()
@@ -39,7 +39,7 @@ func TestHandlerThatLeavesItsGoroutine(t *testing.T) {
 	}
 }
 
-// hosts is a scheduler of the host: it counts the effects that it was asked to run.
+// hosts is a scheduler of the host that counts the effects it was asked to run.
 type hosts struct {
 	engine.Sched
 	effects *int
@@ -54,7 +54,7 @@ func (h hosts) Do(to engine.Handler, e *engine.Effect, sink engine.Sink) engine.
 	return h.Sched.Do(to, e, sink)
 }
 
-// A run on a scheduler of the host has ended when Start returns, and used no goroutine of ours.
+// A run on a scheduler of the host has ended when Start returns, and has used no goroutine of the engine.
 func TestRunOnTheCallersGoroutine(t *testing.T) {
 	ok := "ok"
 	mod := flow(t, "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = a / b\n",
@@ -71,7 +71,7 @@ func TestRunOnTheCallersGoroutine(t *testing.T) {
 	}
 }
 
-// refusing counts and refuses whatever a replay asks for.
+// refusing records and refuses whatever a replay asks for.
 func refusing(asked *[]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		*asked = append(*asked, e.Agent)
@@ -89,11 +89,11 @@ func saying(text string) engine.Outcome {
 
 var busy = engine.Failed(engine.Errorf(engine.KindRateLimit, diag.ProviderError, "slow down"))
 
-// stopped is what a connection says that is closed.
+// stopped is the failure of a closed connection.
 var stopped = engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed"))
 
-// A failure that was recorded is an answer like any other: the run fails again, and nothing is
-// asked, not even when the handler would answer by now.
+// A recorded failure is an answer like any other: the run fails again, and nothing is asked, even if the handler
+// would now answer.
 func TestReplayOfAFailedRun(t *testing.T) {
 	mod, err := agentscript.New().Load(t.Context(), script("a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\nmain = a >> b\n"), "flow.star")
 	if err != nil {
@@ -117,8 +117,8 @@ func TestReplayOfAFailedRun(t *testing.T) {
 	}
 }
 
-// What a failing branch stopped is not recorded. A replay asks the handler for it, or stops it
-// again first: which of the two, the order of the branches decides.
+// What a failing branch stopped is not recorded. A replay asks the handler for it, or stops it again before that: the
+// order of the branches decides which.
 func TestReplayOfAFailedFanOut(t *testing.T) {
 	mod, err := agentscript.New().Load(t.Context(), script("slow = agent(prompt = \"S.\")\nquick = agent(prompt = \"Q.\")\nmain = slow / quick\n"), "flow.star")
 	if err != nil {
@@ -154,7 +154,7 @@ func TestReplayOfAFailedFanOut(t *testing.T) {
 			seen["the same error"] = true
 		case slices.Equal(asked, []string{"slow"}) && e.Code == diag.ReplayMismatch:
 			seen["asked"] = true
-			if len(record.IDs()) != 2 { // the refusal is an outcome as well
+			if len(record.IDs()) != 2 { // the refusal is an outcome, too
 				t.Errorf("recorded %v", record.IDs())
 			}
 		default:
@@ -166,7 +166,7 @@ func TestReplayOfAFailedFanOut(t *testing.T) {
 	}
 }
 
-// What time stopped is not recorded, and time is not replayed: the second run goes on.
+// What a time limit stopped is not recorded, and time is not replayed: the second run continues.
 func TestReplayOfARunOutOfTime(t *testing.T) {
 	mod, err := agentscript.New().Load(t.Context(), script("main = agent(prompt = \"A.\")\n"), "flow.star")
 	if err != nil {
@@ -187,8 +187,8 @@ func TestReplayOfARunOutOfTime(t *testing.T) {
 	}
 }
 
-// A person who approves after the run was cancelled starts nothing any more, neither a tool of the script
-// nor what stands behind approve(...); what was decided is recorded, so that a resumed run asks nobody.
+// An approval after the run was cancelled starts nothing any more, neither a tool of the script nor what comes after
+// approve(...). The decision is recorded, so that a resumed run asks nobody.
 func TestApprovedTooLate(t *testing.T) {
 	for name, src := range map[string]string{
 		"a tool of the script": "def pay():\n    \"\"\"Pays.\"\"\"\n    print(\"began\")\n    return \"paid\"\nmain = agent(prompt = \"A.\", tools = [pay])\n",
@@ -245,7 +245,7 @@ func TestApprovedTooLate(t *testing.T) {
 	}
 }
 
-// leaky is a model that answers one text.
+// leaky is a model that always answers with one text.
 type leaky struct{ answer string }
 
 func (l leaky) Call(context.Context, string, ...llms.CallOption) (string, error) {
@@ -256,8 +256,8 @@ func (l leaky) GenerateContent(context.Context, []llms.MessageContent, ...llms.C
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: l.answer, StopReason: "stop"}}}, nil
 }
 
-// TestErrorsThatShowValues: an error about a value shows the begin of it, and a key that a model
-// gave away is not in it.
+// TestErrorsThatShowValues: an error about a value shows its beginning, and does not contain a key that a model
+// disclosed.
 func TestErrorsThatShowValues(t *testing.T) {
 	const canary = "sk-canary+/=<&>1234567890abcdef"
 	registry := llm.New(llm.WithModel("acme/m", leaky{`{"note": "the key is ` + canary + `", "long": "` + strings.Repeat("ü", 5000) + `"}`}, llm.Caps{}),

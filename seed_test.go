@@ -69,7 +69,7 @@ func TestDrawsFollowFromTheSeed(t *testing.T) {
 	}
 }
 
-// A run has a seed of its own, unless it is to be the same every time.
+// A run has its own seed, unless it must be the same every time.
 func TestSeeds(t *testing.T) {
 	mod := flow(t, "def main():\n    return uuid()\n")
 	text := "x"

@@ -57,7 +57,7 @@ func TestPromise_30_34_SleepInScripts(t *testing.T) {
 	})
 }
 
-// A sleep whose due time has passed, as that of a run that was down for long, ends at once; an effect after it is new.
+// A sleep whose due time has passed, as in a run that was down for long, ends at once; an effect after it is new.
 func TestSleepThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mod, j := flow(t, longWait), &store.Memory{}
@@ -72,7 +72,7 @@ func TestSleepThatIsOver(t *testing.T) {
 	})
 }
 
-// A branch that another one ends does not sleep on, neither does one whose time is up.
+// A branch that another branch ends stops sleeping, and so does one whose time is up.
 func TestSleepEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for src, want := range map[string]string{
@@ -92,8 +92,8 @@ func TestSleepEnds(t *testing.T) {
 	})
 }
 
-// While a tool sleeps, and nothing else goes on, the time of the agents that it works for stands still, that which is
-// written as well. A sibling that works has it go on.
+// While a tool sleeps and nothing else proceeds, the time of the agents for which it works stands still, including
+// limits that the script sets. A working sibling makes time pass.
 func TestSleepInAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tt := range []struct{ budget, want string }{
@@ -112,7 +112,7 @@ func TestSleepInAnAgent(t *testing.T) {
 	})
 }
 
-// In virtual time a sleep takes none, and the clock begins at 1970.
+// In virtual time a sleep takes no time, and the clock begins at 1970.
 func TestSleepInVirtualTime(t *testing.T) {
 	mod := flow(t, "def main():\n    a = now()\n    sleep(\"8000h\")\n    return [a, now(), now(\"unix\"), now(\"text\")]\n")
 	began := time.Now()
@@ -122,7 +122,7 @@ func TestSleepInVirtualTime(t *testing.T) {
 	}
 }
 
-// A host answers what the time is, and an answer that is none is an error.
+// A host can provide the time. An answer that is not a time is an error.
 func TestTimeOfTheHost(t *testing.T) {
 	mod := flow(t, "def main():\n    return [now(), now(\"unix\")]\n")
 	answer := func(v generable.Value) agentscript.RunOption {
@@ -180,8 +180,8 @@ def main():
 	}
 }
 
-// A run that is kept in a store goes on with the seed that it began with, and wakes up when the first one would have; a
-// fork draws the same, unless it is given another seed.
+// A run in a store continues with the seed with which it began, and wakes up when the first one would have; a fork
+// draws the same numbers, unless it is given another seed.
 func TestSleepInAStore(t *testing.T) {
 	stores(t, func(t *testing.T, s engine.Store) {
 		const src = "def main():\n    id = uuid()\n    began = now()\n    sleep(1)\n    return [id, uuid(), began, wait(\"go\", str)]\n"
@@ -214,7 +214,7 @@ func TestSleepInAStore(t *testing.T) {
 	})
 }
 
-// A run in which one branch sleeps and all others wait for answers goes on until it wakes up.
+// A run in which one branch sleeps and all others wait for answers continues until that branch wakes up.
 func TestSleepersAreNotParked(t *testing.T) {
 	stores(t, func(t *testing.T, s engine.Store) {
 		const src = "def slow():\n    sleep(0.2)\n    print(\"awake\")\n    return wait(\"b\", str)\n\ndef main():\n    return parallel([lambda: wait(\"a\", str), slow])\n"

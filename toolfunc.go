@@ -17,8 +17,8 @@ import (
 	"github.com/agentscript/agentscript/generable/govalue"
 )
 
-// ToolFunc makes a Go function a tool, for [WithTool]. The fields of the struct A are its parameters,
-// as encoding/json names them, and tags say more about them:
+// ToolFunc turns a Go function into a tool, for [WithTool]. The fields of the struct A are its parameters, named as
+// encoding/json names them, and tags describe them further:
 //
 //	type Search struct {
 //		Query string        `json:"query" doc:"what to look for"`
@@ -28,15 +28,15 @@ import (
 //		Wait  time.Duration `json:"wait,omitempty"`
 //	}
 //
-// A field with omitempty, omitzero or a default may be left out; a pointer may be null. A time.Time is a
-// str of format date-time, a time.Duration a str such as 90s; structs, slices and maps nest, and
-// [govalue.TypeOf] describes all the tags. What the function returns is encoded in the same way. What
-// the model writes is checked before the function is called. The model sees an error.
+// A field with omitempty, omitzero or a default may be omitted; a pointer may be null. A time.Time is a str of format
+// date-time, a time.Duration a str such as 90s; structs, slices and maps nest, and [govalue.TypeOf] describes all the
+// tags. The result of the function is encoded in the same way. The arguments that the model writes are checked before
+// the function is called. The model sees an error.
 //
-// The tool is of class [engine.ClassOnce]: it acts for good. Where it may run again, set Class of the
-// result, as well as Timeout, Version and what else a tool has. [ToolCall] returns to the function
-// which call it is. An A that is not a struct, and a type without a JSON form, is an error with the
-// path of the field.
+// The tool is of class [engine.ClassOnce]: its actions are final. If it may run again, set Class of the result;
+// Timeout, Version and other properties of the tool can be set in the same way. [ToolCall] returns to the function
+// which call it serves. An A that is not a struct, or a type without a JSON form, is an error with the path of the
+// field.
 func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R, error), opts ...govalue.Option) (agent.HostTool, error) {
 	var none agent.HostTool
 	if f == nil {
@@ -49,13 +49,13 @@ func ToolFunc[A, R any](name, doc string, f func(ctx context.Context, args A) (R
 	return goTool(t, opts, func() any { return new(A) }, func(ctx context.Context, in any) (any, error) { return f(ctx, *in.(*A)) }), nil
 }
 
-// goTool makes the tool t of a Go function: fresh makes a pointer to its arguments, call calls it with what
-// was read there.
+// goTool returns the tool t of a Go function. fresh returns a pointer to new arguments; call calls the function with
+// the arguments that were decoded there.
 func goTool(t agent.Tool, opts []govalue.Option, fresh func() any, call func(ctx context.Context, in any) (any, error)) agent.HostTool {
 	name, params, returns, codec := t.Name, t.Params, t.Returns, goOptions(opts)
 	return agent.HostTool{Tool: t, Do: func(ctx context.Context, info agent.ToolCallInfo, args generable.Value) (none generable.Value, err error) {
 		in := fresh()
-		// Arguments may fit the schema and not Go, as a number that is too large for its field.
+		// Arguments may fit the schema but not the Go type, for example a number that is too large for its field.
 		if err := govalue.Into(generable.Plain(args, params), in, codec...); err != nil {
 			return none, engine.Errorf(engine.KindTool, diag.ToolFailed, "bad arguments: %w", err)
 		}
@@ -75,10 +75,9 @@ func goTool(t agent.Tool, opts []govalue.Option, fresh func() any, call func(ctx
 	}}
 }
 
-// ToolsOf makes methods of a value tools, for [WithTools]: those that docs names, and no others. Each
-// has the form func(context.Context, A) (R, error) of [ToolFunc]; its tool is called like the method,
-// FindNote as find_note, and described by the text in docs. The error lists every method that does not
-// exist or has another form.
+// ToolsOf turns methods of a value into tools, for [WithTools]: those that docs names, and no others. Each has the
+// form func(context.Context, A) (R, error) of [ToolFunc]. Its tool is named after the method, find_note for FindNote,
+// and described by the text in docs. The error lists every method that does not exist or has another form.
 func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]agent.HostTool, error) {
 	rv := reflect.ValueOf(v)
 	if !rv.IsValid() {
@@ -100,7 +99,7 @@ func ToolsOf(v any, docs map[string]string, opts ...govalue.Option) ([]agent.Hos
 	return tools, nil
 }
 
-// WithTools makes several Go tools known to scripts; see [WithTool].
+// WithTools makes several Go tools available to scripts; see [WithTool].
 func WithTools(tools ...agent.HostTool) Option {
 	return func(c *config) {
 		for _, t := range tools {
@@ -134,7 +133,7 @@ func methodTool(rv reflect.Value, name, doc string, opts []govalue.Option) (none
 	}), nil
 }
 
-// newTool makes the types of a tool from those of its function.
+// newTool derives the types of a tool from those of its function.
 func newTool(name, doc string, in, out reflect.Type, opts []govalue.Option) (t agent.Tool, err error) {
 	if bad := strings.IndexFunc(name, func(r rune) bool {
 		return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
@@ -162,8 +161,8 @@ func goOptions(opts []govalue.Option) []govalue.Option {
 	return append([]govalue.Option{govalue.Durations()}, opts...)
 }
 
-// ToolCall returns which call of which run a function that [ToolFunc] made a tool serves:
-// call.Run + "/" + call.ID is the key under which to do once what must not be done twice.
+// ToolCall returns which call of which run a function that [ToolFunc] made a tool serves. call.Run + "/" + call.ID is
+// an idempotency key for what must not be done twice.
 func ToolCall(ctx context.Context) (call agent.ToolCallInfo, ok bool) {
 	call, ok = ctx.Value(toolCallKey{}).(agent.ToolCallInfo)
 	return call, ok
@@ -171,7 +170,7 @@ func ToolCall(ctx context.Context) (call agent.ToolCallInfo, ok bool) {
 
 type toolCallKey struct{}
 
-// nearest suggests a method.
+// nearest suggests a method with a similar name.
 func nearest(t reflect.Type, name string) string {
 	var names []string
 	for i := range t.NumMethod() {
@@ -186,7 +185,7 @@ func nearest(t reflect.Type, name string) string {
 	return ""
 }
 
-// snake is a method's name as one of a tool: FindNote is find_note, HTTPGet is http_get.
+// snake converts the name of a method to that of a tool: FindNote to find_note, HTTPGet to http_get.
 func snake(name string) string {
 	var out strings.Builder
 	runes := []rune(name)

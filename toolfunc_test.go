@@ -37,7 +37,7 @@ type hits struct {
 	Took   time.Duration `json:"took"`
 }
 
-// called runs an agent whose model calls a tool once, and gives the result that it is told.
+// called runs an agent whose model calls a tool once, and returns the result that the model receives.
 func called(t *testing.T, tool agent.HostTool, args string) *model.ToolResult {
 	t.Helper()
 	var told *model.ToolResult
@@ -142,7 +142,7 @@ func TestToolFuncRefuses(t *testing.T) {
 	}
 }
 
-// notes are what a host keeps.
+// notes is the state of a host.
 type notes struct{ all []string }
 
 func (n *notes) AddNote(_ context.Context, in struct {
@@ -182,7 +182,7 @@ func TestToolsOf(t *testing.T) {
 	}
 }
 
-// Several tools are registered at once, and limits are written with names of the root alone.
+// Several tools are registered at once, and limits are written using only names of the root package.
 func TestWithTools(t *testing.T) {
 	n := &notes{}
 	tools, err := agentscript.ToolsOf(n, map[string]string{"AddNote": "Keeps a note", "Notes": "Lists the notes"})
@@ -240,8 +240,8 @@ func TestToolResultsThatHaveNoForm(t *testing.T) {
 	}
 }
 
-// What a host says of a tool, that its results are text from outside and when it may be called, a script
-// can make stricter and not take away.
+// A script can make a host's rules for a tool stricter, but cannot remove them: that its results are text from
+// outside, and when it may be called.
 func TestScriptsKeepTheRulesOfHosts(t *testing.T) {
 	text := func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {
 		return generable.StrOf("text"), nil

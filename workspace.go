@@ -8,15 +8,16 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Workspace is a script that grows, as at a prompt. Each statement that is added is composed and checked, and run
-// when it calls what only a run can; it sees what was defined before. A Workspace belongs to one goroutine.
+// Workspace is a script that grows, as at a prompt. Each statement that is added is composed and checked, and
+// executed as a run if it calls what only a run can; it sees what was defined before. A Workspace belongs to one
+// goroutine.
 type Workspace struct {
 	engine *Engine
 	lib    *starlib.Workspace
 }
 
-// Workspace returns a workspace without names. The path is that of the script which its texts stand for: they load
-// and read what lies beside it. The file need not exist.
+// Workspace returns a workspace without names. path is that of the script that its texts represent: they load and
+// read what is next to it. The file need not exist.
 func (e *Engine) Workspace(path string) (*Workspace, error) {
 	o, wrong := e.file(context.Background(), path)
 	if wrong != nil {
@@ -27,7 +28,7 @@ func (e *Engine) Workspace(path string) (*Workspace, error) {
 }
 
 // Eval adds a text and returns the value of its last statement, if that is an expression whose value is data. The
-// error is a [*LoadError] or that of a run; statements before the one that failed stay.
+// error is a [*LoadError] or that of a run; statements before the failed one stay.
 func (w *Workspace) Eval(ctx context.Context, text string, opts ...RunOption) (last Result, err error) {
 	b := w.Read(ctx, "entry", text)
 	for b.Next(ctx) {
@@ -46,11 +47,11 @@ func (w *Workspace) Eval(ctx context.Context, text string, opts ...RunOption) (l
 	return last, b.Err()
 }
 
-// Sources returns the texts that findings quote, but those that the host reads itself.
+// Sources returns the texts that findings quote, except those that the host reads itself.
 func (w *Workspace) Sources() diag.Sources { return w.lib.Sources() }
 
-// CheckAsFile has blocks be checked as the next statements of a file, with what f finds in it. That executes once more
-// what the statements compute.
+// CheckAsFile arranges for blocks to be checked as the next statements of a file, with f as the check. That executes
+// once more what the statements compute.
 func (w *Workspace) CheckAsFile(f func(*Module) diag.List) {
 	w.lib.Unfit = func(m *starlib.Module) diag.List { return f(&Module{engine: w.engine, lib: m}) }
 }
@@ -60,13 +61,13 @@ type Block struct {
 	w    *Workspace
 	file string
 	text string
-	lib  *starlib.Block     // nil when the text has no syntax
-	now  *starlib.Statement // that was composed last
+	lib  *starlib.Block     // nil if the text has a syntax error
+	now  *starlib.Statement // the statement that was composed last
 	said diag.List
 	err  error
 }
 
-// Read begins to add a text, whose positions carry the name file.
+// Read begins to add a text. file is the name of the file in its positions.
 func (w *Workspace) Read(ctx context.Context, file, text string) *Block {
 	ctx, cancel := w.engine.inLoadTime(ctx)
 	defer cancel()
@@ -77,7 +78,7 @@ func (w *Workspace) Read(ctx context.Context, file, text string) *Block {
 	return b
 }
 
-// Checked says that the text was checked as a whole before, and what is found in a statement by itself is enough.
+// Checked says that the text was already checked as a whole, so that checking each statement by itself is enough.
 func (b *Block) Checked() *Block {
 	if b.lib != nil {
 		b.lib.Checked = true
@@ -85,15 +86,15 @@ func (b *Block) Checked() *Block {
 	return b
 }
 
-// found keeps what was found.
+// found records what was found.
 func (b *Block) found(found diag.List) {
 	if b.said = found; found.HasErrors() {
 		b.err = &LoadError{List: found, Sources: b.Sources()}
 	}
 }
 
-// Next composes the next statement. It returns false behind the last one and when one has an error, which
-// defines nothing then.
+// Next composes the next statement. It returns false after the last one, and when a statement has an error; that
+// statement then defines nothing.
 func (b *Block) Next(ctx context.Context) bool {
 	if b.err != nil || b.lib == nil {
 		return false
@@ -106,13 +107,13 @@ func (b *Block) Next(ctx context.Context) bool {
 	return b.now != nil && b.err == nil
 }
 
-// Err is why Next has ended before the end of the text, a [*LoadError], or nil.
+// Err returns why Next ended before the end of the text, a [*LoadError], or nil.
 func (b *Block) Err() error { return b.err }
 
-// Diagnostics are the warnings and notes of the statement.
+// Diagnostics returns the warnings and notes of the statement.
 func (b *Block) Diagnostics() diag.List { return b.said }
 
-// Sources returns the texts that positions of the block mean.
+// Sources returns the texts to which positions of the block refer.
 func (b *Block) Sources() diag.Sources {
 	return diag.SourceFunc(func(file string) (string, bool) {
 		if file == b.file {
@@ -122,14 +123,14 @@ func (b *Block) Sources() diag.Sources {
 	})
 }
 
-// Text is the statement as it is written.
+// Text returns the statement as it is written.
 func (b *Block) Text() string { return b.now.Text }
 
-// Names are those that the statement binds.
+// Names returns the names that the statement binds.
 func (b *Block) Names() []string { return b.now.Names }
 
-// IsValue reports whether the statement is an expression, whose value is not None as far as that is known. The name _
-// holds the value, and _2 and _3 those before it.
+// IsValue reports whether the statement is an expression whose value is not None, as far as that is known. The name _
+// holds the value, and _2 and _3 the values before it.
 func (b *Block) IsValue() bool { return b.now.Value && !b.now.None }
 
 // Runs reports whether the statement calls what only a run can: it has no value yet.
@@ -138,39 +139,39 @@ func (b *Block) Runs() bool { return b.now.Run != nil }
 // Prints reports whether the statement printed while it was composed.
 func (b *Block) Prints() bool { return b.now.Prints }
 
-// Changed reports whether the statement, and its run once that has ended, changed a list, dict or set that names led to
-// before. It is known until the next statement is composed.
+// Changed reports whether the statement, or its run once that has ended, changed a list, dict or set that names
+// referred to before. It is valid until the next statement is composed.
 func (b *Block) Changed() bool { return b.now.Changed() }
 
-// Start begins the run of the statement, whose result is to be given to [Block.Take].
+// Start begins the run of the statement. Its result must be passed to [Block.Take].
 func (b *Block) Start(ctx context.Context, opts ...RunOption) *Run {
 	return b.w.Module().start(ctx, b.now.Run, nil, opts)
 }
 
-// Take sets the names of the statement, or _, to what its run returned.
+// Take sets the names of the statement, or _, to the result of its run.
 func (b *Block) Take(r Result) error { return b.now.Take(r.Value) }
 
-// Module returns what the workspace defines by now, to be run as a script is. Names that are bound later do not
+// Module returns what the workspace has defined so far, to be run like a script. Names that are bound later do not
 // change it, but its functions see them.
 func (w *Workspace) Module() *Module { return &Module{engine: w.engine, lib: w.lib.Module()} }
 
-// Complete returns what can stand at an offset of a text that is being typed, in bytes. Nothing of it is executed.
+// Complete returns what can be at a byte offset of a text that is being typed. Nothing of the text is executed.
 func (w *Workspace) Complete(ctx context.Context, text string, offset int) starlib.Completion {
 	return w.lib.Complete(ctx, text, offset)
 }
 
-// KeepResults returns a function that sets _, _2 and _3 back to what they hold now, so that what was added meanwhile is
-// no result.
+// KeepResults returns a function that resets _, _2 and _3 to what they hold now, so that what is added in the
+// meantime does not count as a result.
 func (w *Workspace) KeepResults() (restore func()) { return w.lib.KeepResults() }
 
-// Release forgets names. A builtin that a name hid is there again.
+// Release removes names. A builtin that a name hid is visible again.
 func (w *Workspace) Release(names ...string) { w.lib.Release(names...) }
 
-// Value returns the data that a global name of the script holds; false when there is none, or when it is no data.
+// Value returns the data that a global name of the script holds, and false if there is none or the value is not data.
 func (m *Module) Value(name string) (generable.Value, bool) { return m.lib.Value(name) }
 
-// Describe says what a name of the script or of the language means: its type, its form as text, what help shows of it
-// and where a function or node is written. The type is "" where there is no such name.
+// Describe returns what a name of the script or of the language means: its type, its form as text, its help, and
+// where a function or node is written. The type is "" if there is no such name.
 func (m *Module) Describe(name string) (typ, text, help string, at diag.Pos) {
 	return m.lib.Describe(name)
 }

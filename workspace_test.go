@@ -71,8 +71,8 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// TestWorkspaceKeepsWhatPrecedesAnError: what is executed before the statement that fails stays, also where the error lies in
-// a function that the same text defines, or in a file that it loads.
+// TestWorkspaceKeepsWhatPrecedesAnError: statements before the failing one stay executed, even if the error is in a
+// function that the same text defines, or in a file that it loads.
 func TestWorkspaceKeepsWhatPrecedesAnError(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "lib.star"), []byte("def g(a):\n    return a + 1\n"), 0o600); err != nil {

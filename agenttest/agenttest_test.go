@@ -46,7 +46,7 @@ func load(t *testing.T) *agentscript.Module {
 	return mod
 }
 
-// A Go test prepares what a script's test prepares, and asks what was called.
+// A Go test prepares what a script's test prepares, and checks what was called.
 func TestNew(t *testing.T) {
 	mod := load(t)
 	w := agenttest.New(t, mod)
@@ -75,7 +75,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Failures of tools and refusals are prepared like results.
+// Failures of tools and denials are prepared like results.
 func TestFailures(t *testing.T) {
 	mod := load(t)
 	w := agenttest.New(t, mod)
@@ -91,7 +91,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What nobody answers fails.
+// A call that nobody answers fails.
 func TestNothingOutside(t *testing.T) {
 	mod := load(t)
 	w := agenttest.New(t, mod)
@@ -217,7 +217,7 @@ func TestChild(t *testing.T) {
 	agenttest.Run(t, files, pattern, host(t))
 }
 
-// suites are those of which each has something to complain of.
+// suites returns suites, each of which has something to complain about.
 func suites(t *testing.T) map[string]agenttest.Suite {
 	t.Helper()
 	one, two := "one", "two"
@@ -237,7 +237,7 @@ func suites(t *testing.T) map[string]agenttest.Suite {
 	}
 }
 
-// A suite opens what tests do not answer, repeats tests on seeds, and holds them to thresholds.
+// A suite opens what tests do not answer, repeats tests with several seeds, and applies thresholds.
 func TestSuite(t *testing.T) {
 	for name, want := range map[string][]string{
 		"alone":     {"AS802", "fs.list"},
@@ -260,7 +260,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// child runs TestChild with a pattern in a process of its own.
+// child runs TestChild with a pattern in a separate process.
 func child(t *testing.T, pattern string) (string, error) {
 	cmd := hang.Command(t, os.Args[0], "-test.run=^TestChild$", "-test.v")
 	cmd.Env = append(os.Environ(), "AGENTTEST_PATTERN="+pattern)

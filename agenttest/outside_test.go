@@ -26,7 +26,8 @@ func compose(t *testing.T, script string, opts ...agentscript.Option) *agentscri
 	return mod
 }
 
-// Decisions answer what rules want approved and what the script asks itself, each in order and apart from the other.
+// Decisions answer both calls for which rules require approval and the script's own questions, each in order and
+// independently of the other.
 func TestApprove(t *testing.T) {
 	asks, err := agentscript.NewPolicy("a test", agentscript.Rules{Ask: []string{"pay"}})
 	if err != nil {
@@ -49,7 +50,7 @@ main = approval("Begin?", input = str) >> clerk
 	if err != nil || res.Text() != "Paid." {
 		t.Fatalf("%q, %v", res.Text(), err)
 	}
-	w.Called("pay", 1) // the call that was refused is none
+	w.Called("pay", 1) // the denied call does not count
 	calls := w.Calls("clerk")
 	told := calls[1].Messages[len(calls[1].Messages)-1]
 	if told.Role != "tool" || !strings.Contains(told.Text, "too much") {
@@ -77,7 +78,7 @@ main = reader
 	}
 }
 
-// The flow's clock begins when the test says, and time passes there as it waits.
+// The flow's clock begins at the time that the test sets, and advances as the flow waits.
 func TestClock(t *testing.T) {
 	mod := compose(t, "def main():\n    sleep(\"36h\")\n    return now()\n")
 	for _, tt := range []struct {
@@ -97,7 +98,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// What a record holds of the time and of chance answers a test as well: prompts made of it are those of the record.
+// A record also answers the test's requests for time and random values: prompts that contain them are those of the
+// record.
 func TestReplayOfTimeAndChance(t *testing.T) {
 	const script = `
 writer = agent(prompt = "Write.", model = "openai/gpt-5-mini")
@@ -129,7 +131,7 @@ def main():
 	}
 }
 
-// A record answers what the test does not.
+// A record answers what the test does not answer.
 func TestReplay(t *testing.T) {
 	const script = `
 writer = agent(prompt = "Write.", model = "openai/gpt-5-mini")

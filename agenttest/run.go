@@ -1,20 +1,21 @@
 // Package agenttest tests flows in go test.
 //
-// [Run] runs the tests that stand in *_test.star files as subtests of a Go test:
+// [Run] runs the tests in *_test.star files as subtests of a Go test:
 //
 //	func TestFlows(t *testing.T) {
 //		agenttest.Run(t, os.DirFS("."), "flows/*_test.star", agentscript.WithTool(weather))
 //	}
 //
-// [New] is for tests in Go. What they prepare answers the models, tools, servers and people of the runs that they
-// start, and they ask which calls were made:
+// [New] is for tests in Go. A test prepares answers for the models, tools, servers and people of the runs that it
+// starts, and checks which calls were made:
 //
 //	w := agenttest.New(t, mod)
 //	w.Reply("critic", Verdict{Good: true})
 //	res, err := mod.Start(t.Context(), w.Options(agentscript.Input("text"))...).Wait()
 //	w.Called("critic", 1)
 //
-// Either way nothing outside is reached: what a test does not answer fails. Time is virtual: waiting takes none.
+// In both cases nothing outside is reached: a call without a prepared answer fails. Time is virtual: waiting takes
+// none.
 package agenttest
 
 import (
@@ -28,15 +29,15 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// Run runs the tests of the test files that a pattern of [fs.Glob] matches: each file is a subtest, with its tests and
-// those inside of them below. The options are those of the host's engine: its tools and builtins, whose calls the tests
-// answer. [Suite] has more.
+// Run runs the tests of the test files that match a pattern of [fs.Glob]. Each file is a subtest; its tests, and the
+// tests inside of them, are subtests below it. The options are those of the host's engine: its tools and builtins,
+// whose calls the tests answer. [Suite] has more options.
 func Run(t *testing.T, fsys fs.FS, pattern string, opts ...agentscript.Option) {
 	t.Helper()
 	Suite{Engine: opts}.Run(t, fsys, pattern)
 }
 
-// report has a Go test end as a test of a script did.
+// report makes a Go test end as a test of a script did.
 func report(t *testing.T, f *testrun.File, r *testrun.Result) {
 	for _, said := range r.Log {
 		t.Log(said)
@@ -54,7 +55,7 @@ func report(t *testing.T, f *testrun.File, r *testrun.Result) {
 	}
 }
 
-// rendered shows diagnostics with their lines of the source, below the line of a test's log.
+// rendered formats diagnostics with their source lines, to be shown below the line of a test's log.
 func rendered(l diag.List, src diag.Sources) string {
 	var out strings.Builder
 	out.WriteByte('\n')

@@ -17,28 +17,29 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Suite runs tests of scripts with what agentscript test has flags for. The zero Suite runs them as [Run] does.
+// Suite runs tests of scripts with the options for which agentscript test has flags. The zero Suite runs them as
+// [Run] does.
 type Suite struct {
 	Engine []agentscript.Option    // of the host's engine: tools and builtins, whose calls the tests answer
-	Each   []agentscript.RunOption // of each test: limits, say
+	Each   []agentscript.RunOption // of each test, for example limits
 
-	Models engine.Handler    // answers model calls that a test does not answer: a registry of package llm, say
-	Grants capability.Grants // carries out what a script does outside and a test does not answer, see package grant
+	Models engine.Handler    // answers model calls that a test does not answer, for example a registry of package llm
+	Grants capability.Grants // carries out what a script does outside and a test does not answer; see package grant
 
-	Seed    uint64        // branches take their turns in the order of this seed
-	Repeat  int           // each test runs on so many seeds, and one that differs is flaky
+	Seed    uint64        // this seed determines the order in which branches take turns
+	Repeat  int           // the number of seeds for each test; a test that differs between them is flaky
 	Timeout time.Duration // of one test; 0 is a minute
 
 	// Threshold fails the test if less was run than it says, in percent: "lines=80,parts=80,edges=100,variants=100,
-	// tools=100,agents=100". With "mutations=90" each test that passes runs again with answers of models changed, of
-	// which so many must end well. It holds if all tests of the pattern ran and passed.
+	// tools=100,agents=100". With "mutations=90", each test that passes runs again with changed answers of models,
+	// and that share of these runs must end well. Threshold applies if all tests of the pattern ran and passed.
 	Threshold string
 }
 
-// touches are the kinds of what a script does outside itself.
+// touches lists the kinds of effects outside of the script.
 var touches = []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv}
 
-// options are those of a file, which has its coverage counted if a threshold asks for it.
+// options returns the options for a file. If counted is true, a threshold needs its coverage.
 func (s Suite) options(counted bool) testrun.Options {
 	o := testrun.Options{Engine: s.Engine, Run: s.Each, Seed: s.Seed, Repeat: s.Repeat, Timeout: s.Timeout, Ways: counted, Live: engine.Handlers{}}
 	if counted {
@@ -55,7 +56,7 @@ func (s Suite) options(counted bool) testrun.Options {
 	return o
 }
 
-// Run runs the tests of the test files that a pattern of [fs.Glob] matches, as subtests.
+// Run runs the tests of the test files that match a pattern of [fs.Glob], as subtests.
 func (s Suite) Run(t *testing.T, fsys fs.FS, pattern string) {
 	t.Helper()
 	names, err := fs.Glob(fsys, pattern)
@@ -122,7 +123,7 @@ func (r *round) file(t *testing.T, f *testrun.File) {
 			if !res.Status.Bad() {
 				passed = append(passed, res)
 			}
-			report(t, f, res) // which may end the Go test
+			report(t, f, res) // may end the Go test
 		})
 	}
 	r.whole = r.whole && len(passed) == len(f.Tests)
@@ -135,7 +136,7 @@ func (r *round) file(t *testing.T, f *testrun.File) {
 	}
 }
 
-// test runs a test, and changes its answers if it passes.
+// test runs a test and, if it passes, runs it again with changed answers.
 func (r *round) test(t *testing.T, f *testrun.File, test starlib.Test) *testrun.Result {
 	res := f.Run(t.Context(), test, nil)
 	if !res.Status.Bad() && r.mutate {

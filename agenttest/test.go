@@ -18,15 +18,15 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// Test is a test of a flow in Go. Its methods are those of t in a script; one that cannot be carried out, as it names
-// an agent that the flow does not have, ends the Go test.
+// Test is a test of a flow in Go. Its methods are those of t in a script. A method that cannot be carried out, for
+// example because it names an agent that the flow does not have, ends the Go test.
 type Test struct {
 	tb testing.TB
 	of testrun.Case
 	in diag.Sources
 }
 
-// New returns a test of a module, which ends with the Go test: answers that are left over fail it.
+// New returns a test of a module. It ends with the Go test: answers that are left over fail the test.
 func New(tb testing.TB, m *agentscript.Module) *Test {
 	w := &Test{tb: tb, of: testrun.NewCase(m, tb.Name()), in: m.Sources()}
 	tb.Cleanup(func() {
@@ -37,33 +37,33 @@ func New(tb testing.TB, m *agentscript.Module) *Test {
 	return w
 }
 
-// Options are those of a run that the test answers, and further ones:
+// Options returns the options for a run that the test answers, followed by more:
 //
 //	mod.Start(ctx, w.Options(agentscript.Input("text"))...)
 func (w *Test) Options(more ...agentscript.RunOption) []agentscript.RunOption {
 	return append(w.of.Options(), more...)
 }
 
-// Answer is an answer of a model with its circumstances. A plain value answers as well.
+// Answer is an answer of a model with its circumstances. A plain value is also an answer.
 type Answer struct {
-	Value  any           // a string is the text, everything else is sent as JSON
+	Value  any           // a string is the text; everything else is sent as JSON
 	Calls  []ToolCall    // of tools, instead of a value
-	When   string        // answers only if the last message of the user contains it
+	When   string        // answers only if the last message of the user contains this text
 	Delay  time.Duration // before the answer
 	Repeat bool          // answers any number of calls
 }
 
-// ToolCall is a model's call of a tool. One alone is an answer.
+// ToolCall is a model's call of a tool. A ToolCall alone is also an answer.
 type ToolCall struct {
 	Name string
-	Args any // has a JSON object as its form
+	Args any // a value whose JSON form is an object
 }
 
 // Failure is a failed call of a model or a tool.
 type Failure = double.Failure
 
-// Reply answers calls of an agent's model, in order and each once. An answer is a string, a value with a JSON form,
-// a [ToolCall], an [Answer], or a [Failure] for a call that fails.
+// Reply answers calls of an agent's model, in order and each once. An answer is a string, a value with a JSON form, a
+// [ToolCall], an [Answer], or a [Failure] for a call that must fail.
 func (w *Test) Reply(agent string, answers ...any) {
 	w.tb.Helper()
 	at := caller()
@@ -89,8 +89,8 @@ func (w *Test) Reply(agent string, answers ...any) {
 }
 
 // Tool answers calls of a tool, of an operation such as "http.get", or of a tool of a server, "files.read": in order,
-// the last result again and again. A result is a value with a JSON form, an error, a [Failure], or a
-// func(args map[string]any) (any, error).
+// and repeating the last result. A result is a value with a JSON form, an error, a [Failure], or a func(args
+// map[string]any) (any, error).
 func (w *Test) Tool(name string, results ...any) {
 	w.tb.Helper()
 	var all []double.Result
@@ -124,7 +124,8 @@ func (w *Test) Tool(name string, results ...any) {
 	w.must(w.of.Tool(name, caller(), all...))
 }
 
-// Approve decides about calls of a tool that rules want approved, or about the script's own questions for "".
+// Approve decides about calls of a tool for which rules require approval, or about the script's own questions if tool
+// is "".
 func (w *Test) Approve(tool string, decisions ...engine.Decision) {
 	w.tb.Helper()
 	if len(decisions) == 0 {
@@ -133,17 +134,17 @@ func (w *Test) Approve(tool string, decisions ...engine.Decision) {
 	w.must(w.of.Decide(tool, caller(), decisions...))
 }
 
-// Serve sets the tools that an MCP server lists, so that none is started. [Test.Tool] answers their calls.
+// Serve sets the tools that an MCP server lists, so that no server is started. [Test.Tool] answers their calls.
 func (w *Test) Serve(server string, tools ...double.Served) {
 	w.tb.Helper()
 	w.must(w.of.Serve(server, caller(), tools))
 }
 
-// Clock says what the time is when the test begins: now() of the flow returns it, with what has passed since of the
-// virtual time. Without it that time begins in 1970.
+// Clock sets the time at which the test begins: now() in the flow returns it plus the virtual time that has passed
+// since then. Without Clock, virtual time begins in 1970.
 func (w *Test) Clock(at time.Time) { w.of.Clock(at) }
 
-// Replay answers from a record, below the directory of the test, what the test does not answer itself.
+// Replay answers what the test does not answer itself from a record, whose file is below the directory of the test.
 func (w *Test) Replay(file string) {
 	w.tb.Helper()
 	w.must(w.of.Replay(filepath.ToSlash(file)))
@@ -182,7 +183,7 @@ func (w *Test) Calls(of string) []Call {
 	return calls
 }
 
-// Called fails the test unless something was called so often.
+// Called fails the test unless something was called the given number of times.
 func (w *Test) Called(of string, times int) {
 	w.tb.Helper()
 	if n := len(w.Calls(of)); n != times {
@@ -196,7 +197,7 @@ func (w *Test) Never(of string) {
 	w.Called(of, 0)
 }
 
-// Order fails the test unless the first calls of several were made one after the other.
+// Order fails the test unless the first calls of the given names were made in this order.
 func (w *Test) Order(names ...string) {
 	w.tb.Helper()
 	made, failure := w.of.Order(names...)
@@ -206,7 +207,7 @@ func (w *Test) Order(names ...string) {
 	}
 }
 
-// must ends the test on a failure.
+// must ends the test if there is a failure.
 func (w *Test) must(err *engine.Error) {
 	if err != nil {
 		w.tb.Helper()
@@ -236,7 +237,7 @@ func (w *Test) calls(calls ...ToolCall) []double.ToolCall {
 	return all
 }
 
-// caller is the line of the test that calls a method.
+// caller returns the line of the test that calls a method.
 func caller() diag.Pos {
 	_, file, line, ok := runtime.Caller(2)
 	if !ok {

@@ -14,21 +14,21 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// ApprovalRequest is what a person decides about: a call of a tool, or a question of the script.
-// It holds nothing but that: no prompt, no conversation, no key.
+// ApprovalRequest is what a person decides about: a call of a tool, or a question of the script. It contains nothing
+// else: no prompt, no conversation, no key.
 type ApprovalRequest struct {
-	Tool     string // "" when the script asks
+	Tool     string // "" if the script asks
 	Agent    string // whose model wants the call
 	Skill    string
 	Question string          // of the script
 	Data     generable.Value // the arguments of the tool, a record; or what the question is about
-	Why      string          // the rule that has it asked, as in "the rule ask pay of the host"
-	ID       string          // of the decision in its run, as [Effect.ID]: the same on a replay
+	Why      string          // the rule that requires the decision, as in "the rule ask pay of the host"
+	ID       string          // of the decision in its run, like [Effect.ID]: the same in a replay
 
-	Type *generable.Type // of the data, for what is edited
+	Type *generable.Type // of the data, for data that the person edits
 }
 
-// Digest implements [Payload]. A rule's words do not change what is decided about.
+// Digest implements [Payload]. The wording of a rule does not change what is decided about.
 func (r *ApprovalRequest) Digest() [32]byte {
 	b := abi.AppendText(abi.AppendText(abi.AppendText(abi.AppendText(nil, r.Tool), r.Agent), r.Skill), r.Question)
 	return abi.Hash(generable.AppendCanon(b, r.Data))
@@ -46,9 +46,9 @@ func (r *ApprovalRequest) MarshalJSON() ([]byte, error) {
 	}{r.Tool, r.Agent, r.Skill, r.Question, generable.AppendJSON(nil, r.Data, nil), r.Why})
 }
 
-// Fits reads other data than what was asked about, as a person wrote it: JSON of the same type and nothing
-// beside it, or the bare text where the type takes one. Nothing is repaired, and no key may stand
-// twice: half of it is not what the person decided on.
+// Fits decodes data that a person entered in place of the data that was asked about: JSON of the same type and
+// nothing else, or the bare text if the type accepts text. Nothing is repaired, and no key may occur twice: half of
+// the data would not be what the person decided on.
 func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
 	t := cmp.Or(r.Type, generable.AnyT)
 	var whole json.RawMessage
@@ -81,10 +81,9 @@ func ApproveWith(data generable.Value) Decision { return Decision{Approved: true
 // Deny refuses a call. The model learns the reason.
 func Deny(reason string) Decision { return Decision{Reason: reason} }
 
-// Approvals handles approvals by a function. It may take as long as it likes, must end when ctx
-// does, and is called at once for calls that wait at the same time; they may be answered in any
-// order. An error leaves the call unmade and the run waiting: it fails, and asks again when it is
-// resumed.
+// Approvals handles approvals with a function. The function may take as long as it likes, and must end when ctx does.
+// It is called concurrently for calls that wait at the same time; they may be answered in any order. If it returns an
+// error, the call is not made and the run waits: it fails, and asks again when it is resumed.
 type Approvals func(ctx context.Context, r *ApprovalRequest) (Decision, error)
 
 // Do implements [Handler].
@@ -96,7 +95,7 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 	if f == nil {
 		return Failed(r.Unhandled(e))
 	}
-	if r.ID == "" { // it has come from another process
+	if r.ID == "" { // it comes from another process
 		own := *r
 		own.ID = e.ID()
 		r = &own
@@ -104,13 +103,13 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 	return r.decidedBy(ctx, f)
 }
 
-// Unhandled is the failure of a question that nothing carries to a person.
+// Unhandled returns the failure of a question that nothing can bring to a person.
 func (r *ApprovalRequest) Unhandled(*Effect) *Error { return r.waits("there is nobody to ask") }
 
-// decidedBy asks the function of a host, whose panic leaves the call unmade.
+// decidedBy asks the function of a host. If it panics, the call is not made.
 func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outcome) {
 	defer func() {
-		if p := recover(); p != nil { // nothing was decided, and no model is to hear of it
+		if p := recover(); p != nil { // nothing was decided, and no model may learn of it
 			failed := Panicked("the host's approval", p)
 			waits := r.waits(failed.Message)
 			waits.Raw, waits.Cause = failed.Raw, failed
@@ -141,7 +140,7 @@ func (d Decision) Value() generable.Value {
 		generable.BoolOf(d.Data != nil), data}).Value()
 }
 
-// waits is the failure of a run that goes no further without a decision.
+// waits returns the failure of a run that cannot continue without a decision.
 func (r *ApprovalRequest) waits(why string) *Error {
 	what, forbid := strconv.Quote(r.Question), ""
 	if r.Tool != "" {
@@ -152,5 +151,5 @@ func (r *ApprovalRequest) waits(why string) *Error {
 		WithHelp("run it on a terminal and answer there, approve whatever is asked with --yes%s; a host answers with agentscript.WithApproval", forbid)
 }
 
-// maxShownArgs bounds what an error shows of the arguments of a call.
+// maxShownArgs limits what an error shows of the arguments of a call.
 const maxShownArgs = 200

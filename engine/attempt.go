@@ -8,10 +8,10 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Again asks the budgets of a model call for another attempt, after attempts that used so much. It returns the
-// limit of the answer of the next one, as MaxOut is that of the first, and reports whether one may be made.
-// Where no budget bounds the call any may. In another process than the run's the attempts share what was
-// reserved for the first.
+// Again asks the budgets of a model call for another attempt, after attempts with the usage used. It returns the
+// limit of the next attempt's answer, as MaxOut is that of the first, and reports whether another attempt may be
+// made. If no budget bounds the call, it may. In a process other than the run's, the attempts share what was reserved
+// for the first.
 func (e *Effect) Again(ctx context.Context, used model.Usage) (maxOut int32, ok bool) {
 	if e.MaxOut <= 0 || used.In <= 0 && used.Out <= 0 && used.CostUSD <= 0 {
 		return e.MaxOut, true
@@ -19,16 +19,16 @@ func (e *Effect) Again(ctx context.Context, used model.Usage) (maxOut int32, ok 
 	if again := flight.AgainOf(ctx); again != nil {
 		return again.Again(used)
 	}
-	// A token read costs no more than one that is written.
+	// Reading a token costs no more than writing one.
 	left := int64(e.MaxOut) - int64(max(used.In, 0)) - int64(max(used.Out, 0))
 	return int32(max(left, 0)), left > 0
 }
 
-// cutShare is the part of its limit that an answer must have used up to be cut off by it: servers stop
-// somewhat before it.
+// cutShare is the part of its limit that an answer must have used to count as cut off by the limit: servers stop
+// slightly before it.
 const cutShare = 0.9
 
-// CutOff makes an answer that the limit of a budget cut off the error of that budget. Others stay what they are.
+// CutOff turns an answer that the limit of a budget cut off into the error of that budget. It does not change others.
 func (o *Outcome) CutOff(e *Effect) {
 	r := o.Response
 	if !e.Short || o.Err != nil || r == nil || r.Finish != model.FinishLength {

@@ -12,66 +12,69 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// DurableJournal is a [Journal] of a run that outlives its process, and that others may send answers to. Its methods are
-// called by many branches at once.
+// DurableJournal is a [Journal] of a run that outlives its process, and to which others may send answers. Many
+// branches call its methods at once.
 type DurableJournal interface {
 	MemoryJournal
 
-	// Begins says that an effect begins now, so that its record says how long it took. It is called on the effect side,
-	// before Intend.
+	// Begins records that an effect begins now, so that its record says how long it took. It is called on the effect
+	// side, before Intend.
 	Begins(e *Effect)
 
-	// Took returns when an effect began and ended that an earlier process recorded: nothing of one that waited for an
-	// answer from outside, and none that this process has done.
+	// Took returns when an effect that an earlier process recorded began and ended. The times are zero for an effect
+	// that waited for an answer from outside, and for one that this process carried out.
 	Took(id string) (begun, ended time.Time)
 
 	// Intend records that an effect of class once is about to begin, and returns when that is durable. It is called
-	// on the effect side. If it fails, the effect is not begun.
+	// on the effect side. If it fails, the effect does not begin.
 	Intend(ctx context.Context, e *Effect) error
 
-	// Unknown reports whether an earlier process recorded that it began an effect, and nobody recorded what came of it. why is
-	// the failure that it recorded instead, nil where it could record nothing.
+	// Unknown reports whether an earlier process recorded that it began an effect, and no outcome was recorded. why
+	// is the failure that was recorded instead, or nil if none could be.
 	Unknown(id string) (why *Error, unknown bool)
 
-	// Asks records that an effect needs an answer from outside, and what it asks; failed is the error that the run
-	// ends with if nobody answers. It returns when that is durable. It is called on the effect side.
+	// Asks records that an effect needs an answer from outside, and what it asks. failed is the error with which the
+	// run ends if nobody answers. Asks returns when that is durable. It is called on the effect side.
 	Asks(ctx context.Context, e *Effect, failed *Error) error
 
 	// Answered returns the answer that was sent for an effect, and whether there is one. It must not block for long.
 	Answered(e *Effect) (Answer, bool)
 
-	// Refuse drops the answer of an effect, which does not fit it: the next one is waited for.
+	// Refuse drops the answer of an effect because it does not fit. The effect then waits for the next one.
 	Refuse(e *Effect)
 
-	// Leave notes that the branch which needs the answer of an effect has ended. If the run goes on without it, nobody is
-	// asked any more. It does not wait for the store.
+	// Leave records that the branch which needs the answer of an effect has ended. If the run continues without the
+	// answer, nobody is asked any more. Leave does not wait for the store.
 	Leave(e *Effect)
 
-	// OnAnswer has f called, from any goroutine, after answers have come. There is one f at a time.
+	// OnAnswer registers f to be called, from any goroutine, after answers have arrived. There is only one f at a
+	// time.
 	OnAnswer(f func())
 
-	// Acted reports whether an earlier process of the run recorded effects below a position, other than what was asked about
-	// what stands there, and Recorded whether it recorded one at a position.
+	// Acted reports whether an earlier process of the run recorded effects below a position, other than questions
+	// about the effect at that position. Recorded reports whether it recorded an effect at a position.
 	Acted(position string) bool
 	Recorded(position string) bool
 
-	// Caught records that the script went on from the failure of an effect: a resumed run takes the failure as its
-	// outcome, where it asks again for what nobody caught. It does not wait for the store.
+	// Caught records that the script continued after the failure of an effect. A resumed run takes such a failure as
+	// the effect's outcome; an effect whose failure nobody caught is asked for again. Caught does not wait for the
+	// store.
 	Caught(id string)
 }
 
-// Answer is what was sent to an effect that waits: one of its fields is set. Its JSON form is the value of a [Signal].
+// Answer is what was sent to an effect that waits. One of its fields is set. Its JSON form is the value of a
+// [Signal].
 type Answer struct {
-	Result   json.RawMessage `json:"result,omitempty"`   // the value that is waited for; what came of an effect; what is approved instead
-	Failed   *string         `json:"failed,omitempty"`   // why it failed, or is denied
-	Again    bool            `json:"again,omitempty"`    // the effect was not carried out: do it
-	Approved bool            `json:"approved,omitempty"` // as it was asked
+	Result   json.RawMessage `json:"result,omitempty"`   // the awaited value, the result of an effect, or the data that is approved instead
+	Failed   *string         `json:"failed,omitempty"`   // why the effect failed or is denied
+	Again    bool            `json:"again,omitempty"`    // the effect was not carried out: carry it out
+	Approved bool            `json:"approved,omitempty"` // approved as asked
 }
 
 // EffectWait waits for a value from outside. Its request is a *[WaitRequest].
 const EffectWait EffectKind = "wait"
 
-// WaitRequest asks for a value that somebody sends to the run by a name.
+// WaitRequest asks for a value that somebody sends to the run under a name.
 type WaitRequest struct {
 	Name string
 	Type *generable.Type
@@ -90,19 +93,19 @@ func (r *WaitRequest) MarshalJSON() ([]byte, error) {
 	}{r.Name, r.Type.String()})
 }
 
-// Unhandled is the failure of a wait that nothing answers.
+// Unhandled returns the failure of a wait that nothing answers.
 func (r *WaitRequest) Unhandled(*Effect) *Error {
 	return Errorf(KindApproval, diag.WaitsForValue, "the run waits for %s, a value of type %s", strconv.Quote(r.Name), r.Type).
 		WithHelp("a run that is kept in a store takes it from outside: agentscript runs answer RUN %s --result JSON; a host sends it with Engine.Signal", r.Name)
 }
 
-// Unsure is the failure of an effect of which nobody knows whether it was carried out. why is the failure that was
-// recorded, nil where none could be.
+// Unsure returns the failure of an effect for which it is unknown whether it was carried out. why is the failure that
+// was recorded, or nil if none could be.
 func Unsure(e *Effect, why *Error) *Error {
 	said := "its process ended before it could say"
 	switch {
 	case why == nil:
-	case why.Code == diag.UnknownEffect: // it was asked before
+	case why.Code == diag.UnknownEffect: // it was asked about before
 		return Errorf(KindApproval, diag.UnknownEffect, "%s", why.Message).WithHelp("%s", unsureHelp)
 	case why.Kind == KindTimeout:
 		said = "it had not come to its end when its time was over"
@@ -116,8 +119,8 @@ func Unsure(e *Effect, why *Error) *Error {
 
 const unsureHelp = `see at the other side, then answer with --result JSON, --failed TEXT, or --again if it did not happen; a tool that may be repeated says effect = "idempotent"`
 
-// Outcome returns what comes of an effect by an answer that is not Again. One that does not fit what the effect asks
-// for is an error.
+// Outcome returns the outcome of an effect that the answer determines. The answer must not be Again. An answer that
+// does not fit what the effect asks for is an error.
 func (a Answer) Outcome(e *Effect) (Outcome, *Error) {
 	switch r := e.Req.(type) {
 	case *ApprovalRequest:
@@ -149,8 +152,8 @@ func (a Answer) Outcome(e *Effect) (Outcome, *Error) {
 	return Outcome{Value: v, Attempt: 1}, nil
 }
 
-// unfit says why a result is none of the effect's type, nil if it is one. A server may answer with a text whatever its
-// schema says.
+// unfit returns why a result is not of the effect's type, or nil if it is. A server may answer with a text, whatever
+// its schema says.
 func (e *Effect) unfit(v generable.Value) error {
 	if e.Returns == nil || e.Returns.Kind == generable.AnyType {
 		return nil
@@ -164,7 +167,7 @@ func (e *Effect) unfit(v generable.Value) error {
 	return nil
 }
 
-// decision is the answer to a question.
+// decision returns the decision that answers a question.
 func (a Answer) decision(r *ApprovalRequest) (Decision, *Error) {
 	switch {
 	case a.Approved:
@@ -181,7 +184,7 @@ func (a Answer) decision(r *ApprovalRequest) (Decision, *Error) {
 	return ApproveWith(v), nil
 }
 
-// exactly reads a value that nobody mends.
+// exactly decodes a value without repairs.
 func exactly(text string, t *generable.Type) (generable.Value, error) {
 	r := lenient.Decode(t, text, generable.Options{Level: generable.Strict})
 	if !r.OK {

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// EffectKind is the first word under which handlers are registered.
+// EffectKind is the kind of an effect, under which its handler is registered.
 type EffectKind string
 
 // The kinds of effects.
@@ -23,32 +23,32 @@ const (
 	EffectModel EffectKind = "model" // asks a model: a *[model.Request]
 	EffectTool  EffectKind = "tool"  // calls a tool of the host or of a server: a *[ToolRequest]
 
-	// EffectMCP asks an MCP server for its tools, by a *[remote.ListRequest]. The handler of this kind also
-	// runs their calls, which are effects of kind EffectTool whose request names the server.
+	// EffectMCP asks an MCP server for its tools, with a *[remote.ListRequest]. The handler of this kind also runs
+	// the calls of those tools, which are effects of kind EffectTool whose request names the server.
 	EffectMCP EffectKind = "mcp"
 
 	// EffectApproval asks a person. Its request is an *[ApprovalRequest], its value an [ApprovalType].
 	EffectApproval EffectKind = "approval"
 
-	// By these a script touches the world outside of its run, as far as the host granted it: see
+	// With these effects a script touches the world outside of its run, as far as the host granted it: see
 	// [capability.Grants]. The request is a *[capability.Request].
 	EffectExec EffectKind = "exec" // a command, without a shell
 	EffectHTTP EffectKind = "http"
 	EffectFS   EffectKind = "fs"
 	EffectEnv  EffectKind = "env"
 
-	// EffectBudget asks what the budgets leave, EffectMemory reads and writes what memory and sessions keep.
-	// The engine answers them itself.
+	// EffectBudget asks what the budgets leave. EffectMemory reads and writes what memory and sessions keep. The
+	// engine answers both itself.
 	EffectBudget EffectKind = "budget"
 	EffectMemory EffectKind = "memory"
 
-	// EffectSleep waits until a due time, which is its value: a str in RFC 3339. It is recorded before the wait begins,
-	// so that a run that is resumed waits for what is left. EffectTime asks for the time, a str in RFC 3339. The engine
-	// answers both by the clock of the scheduler; a host may have a handler of EffectTime answer in its place.
+	// EffectSleep waits until a due time, which is its value: a str in RFC 3339. It is recorded before the wait
+	// begins, so that a resumed run only waits for the rest. EffectTime asks for the time, a str in RFC 3339. The
+	// engine answers both from the clock of the scheduler; a host may let a handler answer EffectTime instead.
 	EffectSleep EffectKind = "sleep"
 	EffectTime  EffectKind = "time"
 
-	// EffectChoice is in journals alone: which branch of a race won, or whether a tool of the script
+	// EffectChoice occurs only in journals: it records which branch of a race won, or whether a tool of the script
 	// was in time.
 	EffectChoice EffectKind = "choice"
 )
@@ -63,32 +63,32 @@ const (
 	ClassOnce       Class = "once"       // must never run twice; the default for tools
 )
 
-// OnUnknown says what is done when it is unknown whether an effect was carried out.
+// OnUnknown says what to do when it is unknown whether an effect was carried out.
 type OnUnknown uint8
 
-// What can be done then. Of a tool, the zero value leaves it to the run; of a run it asks.
+// The values of OnUnknown. For a tool, the zero value leaves the decision to the run; for a run, it means to ask.
 const (
 	UnknownUnset OnUnknown = iota
-	UnknownAsk             // the run waits until somebody says
+	UnknownAsk             // the run waits until somebody answers
 	UnknownFail            // the effect has failed
 	UnknownRetry           // it is carried out again
 )
 
 var unknownWords = [...]string{"", "ask", "fail", "retry"}
 
-// String returns the word for it in scripts and on the command line.
+// String returns the word for u in scripts and on the command line.
 func (u OnUnknown) String() string { return unknownWords[u] }
 
-// ParseOnUnknown reads the word for it, and reports whether it is one.
+// ParseOnUnknown returns the value for a word, and reports whether there is one.
 func ParseOnUnknown(word string) (OnUnknown, bool) {
 	i := slices.Index(unknownWords[1:], word)
 	return OnUnknown(i + 1), i >= 0
 }
 
-// Payload is the canonical request of an effect: *[model.Request] or *[ToolRequest], say. It is data,
-// never a closure, so that another process can run the effect.
+// Payload is the canonical request of an effect, for example a *[model.Request] or *[ToolRequest]. It is data, never
+// a closure, so that another process can run the effect.
 type Payload interface {
-	// Digest hashes all that decides the result: no secret, no time, no attempt.
+	// Digest hashes everything that determines the result: no secret, no time, no attempt.
 	Digest() [32]byte
 }
 
@@ -96,13 +96,13 @@ type Payload interface {
 type ToolRequest struct {
 	Args    generable.Value // a record of the tool's parameters
 	Version string          // of the tool, so that a changed tool is not answered from a record
-	Server  ToolServer      // that runs it, nil when none does
-	Tool    string          // its name there
+	Server  ToolServer      // the server that runs it; nil if none does
+	Tool    string          // its name on the server
 }
 
 // ToolServer is the MCP server that runs a tool: a *[remote.Server].
 type ToolServer interface {
-	Label() string    // as scripts name it
+	Label() string    // its name in scripts
 	Digest() [32]byte // of how it is reached
 }
 
@@ -124,15 +124,15 @@ func (r *SleepRequest) Digest() [32]byte {
 	return abi.Hash(strconv.AppendInt([]byte("sleep "), int64(r.For), 10))
 }
 
-// MarshalJSON writes the time in seconds.
+// MarshalJSON writes the duration in seconds.
 func (r *SleepRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Seconds float64 `json:"seconds"`
 	}{r.For.Seconds()})
 }
 
-// Effect is one step that touches the world. It is plain data: another process that is handed its
-// fields can run it. A handler is found by its Kind and Name.
+// Effect is one step that touches the world. It is plain data: another process that receives its fields can run it.
+// Its Kind and Name determine its handler.
 type Effect struct {
 	Kind   EffectKind
 	Name   string // the model ("openai/gpt-5") or tool
@@ -143,34 +143,34 @@ type Effect struct {
 	Class  Class
 	Stream bool // somebody listens to tokens
 
-	// Short says that the budgets left less than the answer might have had otherwise: one that is cut off
-	// at MaxOut is cut off by them.
+	// Short says that the budgets left less for the answer than it might have had otherwise. If the answer is cut off
+	// at MaxOut, the budgets cut it off.
 	Short bool
-	// OnUnknown says what is done about an effect of class once whose process ended before it could say what came of
-	// it: see [DurableJournal].
+	// OnUnknown says what to do about an effect of class once whose process ended before its outcome was known: see
+	// [DurableJournal].
 	OnUnknown OnUnknown
-	// Returns is the type that a result from outside is held to, of an effect of which nobody knows what came of it. nil:
-	// anything.
+	// Returns is the type that a result from outside must have, for an effect whose outcome is unknown. nil means any
+	// type.
 	Returns *generable.Type
-	// MaxOut is the most tokens of the answer of a model, its thoughts included: what the budgets of the call
-	// reserved for it, and never more than the request's own limit. 0: no budget bounds tokens or money. A
-	// handler of models sends it in place of the request's. It is no part of the request, nor of the id.
+	// MaxOut is the maximum number of tokens of a model's answer, including its thoughts: what the budgets of the
+	// call reserved for it, and never more than the request's own limit. 0 means that no budget bounds tokens or
+	// money. A handler of models sends MaxOut in place of the request's limit. It is part of neither the request nor
+	// the id.
 	MaxOut int32
 
-	// Timeout bounds the effect's own time; 0 does not bound it. The engine enforces it, and records
-	// the timeout as the effect's outcome.
+	// Timeout bounds the effect's own time; 0 means no bound. The engine enforces it, and records the timeout as the
+	// effect's outcome.
 	Timeout time.Duration
 
-	flight *flight.Record // of the process that began it, nil elsewhere; copies share it
+	flight *flight.Record // kept by the process that began the effect, nil elsewhere; copies share it
 }
 
-// ID returns the effect's structural identity: its position and a digest of its kind and
-// request, as in `main/then:review#0/agent:critic#1/llm0@4f2a9c…`. The same script and input give
-// the same ids in any order of completion. Together with the run's id it is the idempotency key
-// of the call.
+// ID returns the effect's structural identity: its position and a digest of its kind, name and request, as in
+// `main/then:review#0/agent:critic#1/llm0@4f2a9c…`. The same script and input produce the same ids in any order of
+// completion. Together with the run's id, it is the idempotency key of the call.
 //
-// The run computes the id when it is first asked for, and keeps it. A copy of an effect that a run
-// dispatched has the id of the original, whatever was changed in it.
+// The run computes the id when it is first needed, and keeps it. A copy of an effect that a run dispatched has the id
+// of the original, whatever was changed in the copy.
 func (e *Effect) ID() string {
 	if f := e.flight; f != nil {
 		return f.ID(func(of any) string { return of.(*Effect).identity() })
@@ -184,22 +184,22 @@ func (e *Effect) identity() string {
 	return abi.Position(e.At.Path()) + "@" + hex.EncodeToString(sum[:8])
 }
 
-// Outcome is what an effect came to. It is recorded as it is.
+// Outcome is the result of an effect, recorded verbatim.
 type Outcome struct {
 	Response *model.Response // of a model
 	Value    generable.Value // of a tool
-	Err      *Error          // non-nil when it failed
+	Err      *Error          // non-nil if it failed
 	Usage    model.Usage
-	Attempt  int // of the attempt that ended it, from 1; 0 when a budget refused it
+	Attempt  int // the attempt that ended it, from 1; 0 if a budget refused it
 }
 
-// Sink receives an effect's tokens while it runs, tagged with the attempt (a new attempt
-// starts the text anew) and a sequence number within it. It is there when somebody listens to
-// tokens, which [Effect].Stream says, or to retries alone.
+// Sink receives an effect's tokens while it runs, tagged with the attempt (each attempt starts the text again) and a
+// sequence number within it. There is a sink if somebody listens to tokens, which [Effect].Stream says, or only to
+// retries.
 type Sink func(Token)
 
-// Token is a piece of a streamed answer: of its text, of the model's thoughts, or of a call. Or
-// it says that the attempt came to nothing, and that what was streamed of it does not count.
+// Token is a piece of a streamed answer: of its text, of the model's thoughts, or of a call. It can also report that
+// the attempt failed, so that what was streamed of it does not count.
 type Token struct {
 	Attempt   int
 	Seq       int
@@ -207,11 +207,11 @@ type Token struct {
 	Reasoning bool
 	Call      *CallDelta // a piece of a call; Text is empty then
 	Retry     *Retry     // the attempt failed, and another one follows
-	Notice    string     // what the server of a tool says while it runs; nothing else is set then
+	Notice    string     // what the server of a tool reports while it runs; nothing else is set then
 }
 
-// Valid makes the texts of the token UTF-8, each by itself, as [model.Response.Valid] makes those of an
-// answer: a token holds whole characters.
+// Valid makes each text of the token valid UTF-8 by itself, as [model.Response.Valid] does for an answer: a token
+// holds whole characters.
 func (t *Token) Valid() {
 	t.Text = model.ValidText(t.Text)
 	if d := t.Call; d != nil && !(utf8.ValidString(d.ID) && utf8.ValidString(d.Name) && utf8.ValidString(d.Args)) {
@@ -221,14 +221,14 @@ func (t *Token) Valid() {
 
 // Retry describes an attempt that failed and the one that follows.
 type Retry struct {
-	Err  *Error        // what the attempt failed by
-	Wait time.Duration // until the next one
+	Err  *Error        // why the attempt failed
+	Wait time.Duration // until the next attempt
 	From string        // the model that was asked, as the script names it
-	To   string        // the one that is asked next, From when it is tried again
+	To   string        // the model that is asked next; From if it is tried again
 }
 
-// CallDelta is a piece of a tool call. The pieces of one call have the same index; id and name
-// come with the first that has them.
+// CallDelta is a piece of a tool call. The pieces of one call have the same index. The id and the name come with the
+// first piece that has them.
 type CallDelta struct {
 	Index int    `json:"index"` // from 0, in the order in which the answer's calls begin
 	ID    string `json:"id,omitempty"`
@@ -236,18 +236,17 @@ type CallDelta struct {
 	Args  string `json:"args,omitempty"` // continues the arguments
 }
 
-// Handler runs effects. It is the effect side of the engine: it may block and is called from
-// many branches and runs at once. It returns a failure inside the outcome, with an error kind
-// that says what can be done.
+// Handler runs effects. It is the effect side of the engine: it may block, and many branches and runs call it at
+// once. It returns a failure inside the outcome, with an error kind that says what can be done.
 type Handler interface {
 	Do(ctx context.Context, e *Effect, sink Sink) Outcome
 }
 
-// HandlerFunc makes a function a [Handler]. A handler that holds secrets is a type with a method Secrets() []string
-// beside it, see docs/seams.md.
+// HandlerFunc turns a function into a [Handler]. A handler that holds secrets is a type that also has a method
+// Secrets() []string; see docs/seams.md.
 type HandlerFunc func(ctx context.Context, e *Effect, sink Sink) Outcome
 
-// Do implements [Handler]. A nil f carries nothing out, see [Unhandled].
+// Do implements [Handler]. A nil f carries nothing out; see [Unhandled].
 func (f HandlerFunc) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	if f == nil {
 		return Unhandled(e)
@@ -255,11 +254,11 @@ func (f HandlerFunc) Do(ctx context.Context, e *Effect, sink Sink) Outcome {
 	return f(ctx, e, sink)
 }
 
-// Middleware wraps a handler. Order matters: limiter, retry and fallback, cassette or
-// faults, driver, from the outside in.
+// Middleware wraps a handler. The order matters. From the outside in, it is limiter, retry and fallback, cassette or
+// faults, driver.
 type Middleware func(Handler) Handler
 
-// Chain wraps h so that the first middleware is outermost. A nil one is passed over.
+// Chain wraps h so that the first middleware is outermost. It skips nil ones.
 func Chain(h Handler, mw ...Middleware) Handler {
 	for i := len(mw) - 1; i >= 0; i-- {
 		if mw[i] != nil {
@@ -284,7 +283,7 @@ func (r *ToolRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// ByServer is the kind whose handler runs the effect: calls of a server's tools are run by what
+// ByServer returns the kind whose handler runs the effect: calls of a server's tools are run by the handler that
 // reaches the server.
 func (e *Effect) ByServer() EffectKind {
 	if r, ok := e.Req.(*ToolRequest); ok && r.Server != nil && e.Kind == EffectTool {
@@ -293,7 +292,7 @@ func (e *Effect) ByServer() EffectKind {
 	return e.Kind
 }
 
-// Rank orders classes by how much they are; "" is the least.
+// Rank orders classes by how much an effect may do; "" has the lowest rank.
 func (c Class) Rank() uint8 {
 	switch c {
 	case ClassRead:
@@ -306,7 +305,7 @@ func (c Class) Rank() uint8 {
 	return 0
 }
 
-// Stronger is the class of what may do either.
+// Stronger returns the class with the higher rank.
 func (c Class) Stronger(than Class) Class {
 	if than.Rank() > c.Rank() {
 		return than
@@ -314,7 +313,7 @@ func (c Class) Stronger(than Class) Class {
 	return c
 }
 
-// Believable replaces usage that a handler cannot mean by an estimate.
+// Believable replaces implausible usage reported by a handler with an estimate.
 func (o *Outcome) Believable(e *Effect) {
 	req, _ := e.Req.(*model.Request)
 	if !o.Usage.Plausible() {
@@ -360,14 +359,14 @@ func negative(u model.Usage) bool {
 	return min(u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite, u.Unpriced) < 0 || !(u.CostUSD >= 0)
 }
 
-// Begin attaches to a dispatched effect the record that its process keeps of it, which all copies share.
+// Begin attaches the record that the process keeps of a dispatched effect. All copies share the record.
 func (e *Effect) Begin(f *flight.Record) {
 	f.Of, e.flight = e, f
 }
 
-// Flight returns the record that the process keeps, nil when the effect came from another one.
+// Flight returns the record that the process keeps, or nil if the effect came from another process.
 func (e *Effect) Flight() *flight.Record { return e.flight }
 
-// Abandon has a scheduler decide that it does not wait for the effect's handler any longer. It
-// reports false when the handler has returned: its outcome is being recorded, and must be waited for.
+// Abandon lets a scheduler decide not to wait for the effect's handler any longer. It reports false if the handler
+// has returned: its outcome is being recorded, and must be waited for.
 func (e *Effect) Abandon() bool { return e.flight.Abandon() }

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// ErrKind is the class of a run's error: what a caller decides by.
+// ErrKind is the class of a run's error, on which callers base decisions.
 type ErrKind string
 
 // The kinds of errors.
@@ -25,7 +25,7 @@ const (
 	KindTool      ErrKind = "tool"      // a tool failed
 	KindSkill     ErrKind = "skill"     // none of an agent's skills could be chosen
 	KindBudget    ErrKind = "budget"    // a limit was reached
-	KindTimeout   ErrKind = "timeout"   // too slow: connect, first byte, idle or in all
+	KindTimeout   ErrKind = "timeout"   // too slow: connect, first byte, idle or in total
 	KindCancelled ErrKind = "cancelled" // the caller gave up
 	KindPolicy    ErrKind = "policy"    // a rule, a person or an interceptor does not allow it
 	KindApproval  ErrKind = "approval"  // a person has to decide, and nobody can be asked
@@ -54,25 +54,25 @@ type Provider struct {
 	Name       string        `json:"name"`  // "openai"
 	Model      string        `json:"model"` // without the provider
 	Status     int           `json:"status,omitempty"`
-	Code       string        `json:"code,omitempty"` // the provider's own
+	Code       string        `json:"code,omitempty"` // the provider's own code
 	RequestID  string        `json:"request_id,omitempty"`
-	RetryAfter time.Duration `json:"retry_after,omitempty"` // 0 when the provider did not say
+	RetryAfter time.Duration `json:"retry_after,omitempty"` // 0 if the provider did not say
 	Retryable  bool          `json:"retryable,omitempty"`
 }
 
-// FailedCall says which call of a tool an error is about.
+// FailedCall says which tool call an error is about.
 type FailedCall struct {
 	Agent   string `json:"agent"`
 	Skill   string `json:"skill"`
-	Name    string `json:"name"`              // of the tool, as the model gave it
-	Attempt int    `json:"attempt,omitempty"` // how often the tool was executed; 0 when it never was
+	Name    string `json:"name"`              // of the tool, as the model wrote it
+	Attempt int    `json:"attempt,omitempty"` // how often the tool was executed; 0 if it never was
 }
 
-// Error is a failure of a run as data: it encodes as JSON whole, and what is decoded says the
-// same and is the same to [errors.Is].
+// Error is a failure of a run as data: all of it is encoded as JSON, and a decoded error says the same and is the
+// same to [errors.Is].
 //
-// As the target of errors.Is an Error is a pattern: what it leaves out of Kind, Code and
-// Message may be anything. So errors.Is(err, engine.ErrBudget) asks for the kind alone.
+// As the target of errors.Is, an Error is a pattern: an empty Kind, Code or Message matches anything. For example,
+// errors.Is(err, engine.ErrBudget) compares only the kind.
 type Error struct {
 	Kind    ErrKind
 	Code    diag.Code
@@ -84,27 +84,27 @@ type Error struct {
 	Trace   []diag.Frame // calls of the script, outermost first
 	Attempt int
 	Raw     string          // a model's text that could not be used, or the stack of a panic
-	Partial generable.Value // what could be made of it
+	Partial generable.Value // what could be decoded of Raw
 	Usage   model.Usage
-	OfRun   bool   // a limit of the whole run: nothing may go on after it
+	OfRun   bool   // a limit of the whole run: nothing may continue after it
 	Scope   string // of a budget that is used up: the path of what it bounds
 	Model   *Provider
 	Tool    *FailedCall // of a tool that a model called
 	Cause   error
-	Verdict *Verdict // that the failure carries out; nil: nobody decided it
+	Verdict *Verdict // the decision that the failure carries out; nil if there was none
 
-	status Status // how what failed ended, once it was caught
-	effect string // the id of the effect that failed, where the run is kept
+	status Status // how the failed part ended, set when it was caught
+	effect string // the id of the effect that failed, if the run is kept
 }
 
-// Verdict is a decision of a model or a function that ends what was to recover a call, or the agent.
+// Verdict is a decision of a model or a function that ends the recovery of a call, or ends the agent.
 type Verdict struct {
-	Escalate bool // people take over; else it is given up
+	Escalate bool // people take over; otherwise it is abandoned
 	Reason   string
 	Severity Severity // of an escalation
 }
 
-// Sentinels for errors.Is, one per kind that callers commonly decide by.
+// Sentinels for errors.Is, one for each kind that commonly matters to callers.
 var (
 	ErrBudget        = &Error{Kind: KindBudget}
 	ErrTimeout       = &Error{Kind: KindTimeout}
@@ -135,7 +135,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause. A host may have wrapped an error that is nil, which has none.
+// Unwrap returns the cause. A nil *Error, which a host may have wrapped, has none.
 func (e *Error) Unwrap() error {
 	if e == nil {
 		return nil
@@ -152,8 +152,7 @@ func (e *Error) Is(target error) bool {
 	return (t.Kind == "" || t.Kind == e.Kind) && (t.Code == "" || t.Code == e.Code) && (t.Message == "" || t.Message == e.Message)
 }
 
-// Errorf returns an error of a kind and code with a formatted message; a %w operand becomes
-// the cause.
+// Errorf returns an error of a kind and code with a formatted message. The operand of a %w verb becomes the cause.
 func Errorf(kind ErrKind, code diag.Code, format string, args ...any) *Error {
 	wrapped := fmt.Errorf(format, args...)
 	return &Error{Kind: kind, Code: code, Message: wrapped.Error(), Cause: errors.Unwrap(wrapped)}
@@ -167,21 +166,21 @@ func (e *Error) WithHelp(format string, args ...any) *Error {
 	return e
 }
 
-// Control marks outcomes that are no failures: a branch stopped because a sibling failed or
-// won. attempt, retry, fallback and on_error let them through.
+// Control marks outcomes that are not failures: a branch stopped because a sibling failed or won. attempt, retry,
+// fallback and on_error pass them on.
 type Control struct{ Why string }
 
 func (c *Control) Error() string { return c.Why }
 
-// IsControl reports whether err is a control outcome rather than a failure. No run ends with
-// one: they belong to the branches inside.
+// IsControl reports whether err is a control outcome rather than a failure. No run ends with one: they belong to the
+// branches inside it.
 func IsControl(err error) bool {
 	var c *Control
 	return errors.As(err, &c)
 }
 
-// AsError makes any error an *Error. Text that a host put around one of ours stays, in the
-// message, and its kind and all else are those of the one inside.
+// AsError converts any error to an *Error. If a host wrapped an *Error in other text, the text remains in the
+// message; the kind and everything else are those of the inner *Error.
 func AsError(err error) *Error {
 	if e, ok := err.(*Error); ok {
 		return e
@@ -193,7 +192,7 @@ func AsError(err error) *Error {
 	case errors.As(err, &inner) && inner != nil:
 		own := *inner
 		own.Message, own.Cause = err.Error(), err
-		if said := inner.Error(); said != "" { // the path is told apart from the message
+		if said := inner.Error(); said != "" { // the path is not part of the message
 			own.Message = strings.Replace(own.Message, said, inner.Message, 1)
 		}
 		return &own
@@ -211,8 +210,8 @@ func Panicked(where string, p any) *Error {
 		Help: "this is a bug in the host's code or in the engine, not in the script"}
 }
 
-// Status is how what failed ended: failed, or else skipped or cancelled by a budget that is used
-// up and is none of its own. [exec.Branch.Catch] finds it out.
+// Status returns how the failed part ended: failed, or else skipped or cancelled by a budget that was used up and is
+// not its own. [exec.Branch.Catch] determines that.
 func (e *Error) Status() Status {
 	if e.status == "" {
 		return StatusFailed
@@ -220,15 +219,15 @@ func (e *Error) Status() Status {
 	return e.status
 }
 
-// WithStatus is the error of what ended so.
+// WithStatus returns a copy of the error with a status.
 func (e *Error) WithStatus(s Status) *Error {
 	own := *e
 	own.status = s
 	return &own
 }
 
-// Effect returns the id of the effect by whose failure the error came about, "" where none is known: it is known in
-// runs that are kept in a store.
+// Effect returns the id of the effect whose failure caused the error, or "" if it is not known. It is known in runs
+// that are kept in a store.
 func (e *Error) Effect() string {
 	for e != nil && e.effect == "" {
 		var inner *Error
@@ -243,15 +242,15 @@ func (e *Error) Effect() string {
 	return e.effect
 }
 
-// OfEffect returns the error as that of an effect.
+// OfEffect returns a copy of the error with the id of the effect that failed.
 func (e *Error) OfEffect(id string) *Error {
 	own := *e
 	own.effect = id
 	return &own
 }
 
-// Decides reports whether the error ends the agent whose call failed by it. Once it has ended one, it is
-// a failure like any other: it has the place of that agent.
+// Decides reports whether the error ends the agent whose call failed with it. Once it has ended an agent, it is a
+// failure like any other and has the path of that agent.
 func (e *Error) Decides() bool { return e.Verdict != nil && e.Path == "" }
 
 // Status is how a branch ended, the value of an Attempt's field of that name.
@@ -262,11 +261,11 @@ const (
 	StatusOK        Status = "ok"
 	StatusFailed    Status = "failed"
 	StatusSkipped   Status = "skipped"   // a budget around it was used up before its first call
-	StatusCancelled Status = "cancelled" // it was stopped in the midst: by a sibling, or a budget around it
+	StatusCancelled Status = "cancelled" // it was stopped while it ran: by a sibling, or by a budget around it
 )
 
-// FailureType is the schema of what a call failed by. It is a value, so that a failure can be
-// the input of an agent, too.
+// FailureType is the schema of the failure of a call. A failure is a value, so that it can also be the input of an
+// agent.
 var FailureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", Doc: "Why a call failed", Fields: []generable.Field{
 	{Name: "kind", Type: generable.StrT, Guide: "the class of the failure: script, type, schema, tool, budget, refused, rate_limit, ..."},
 	{Name: "code", Type: generable.StrT, Guide: "the code of the diagnostic, such as AS706"},
@@ -275,7 +274,7 @@ var FailureType = &generable.Type{Kind: generable.RecordType, Name: "Failure", D
 	{Name: "raw", Type: generable.StrT, Guide: "the text of a model that could not be used, else empty"},
 }}
 
-// Value is the error as a value of [FailureType].
+// Value returns the error as a value of [FailureType].
 func (e *Error) Value() generable.Value {
 	return generable.NewRecord(FailureType, []generable.Value{
 		generable.StrOf(string(e.Kind)), generable.StrOf(string(e.Code)), generable.StrOf(e.Message),
@@ -294,5 +293,5 @@ const (
 	SeverityCritical Severity = "CRITICAL"
 )
 
-// maxShown bounds how much of a value an error shows, in runes.
+// maxShown limits how much of a value an error shows, in runes.
 const maxShown = 60

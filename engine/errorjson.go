@@ -36,18 +36,18 @@ type (
 		Tool    *FailedCall     `json:"tool,omitempty"`
 		Cause   *jsonCause      `json:"cause,omitempty"`
 	}
-	// jsonCause is one of: an Error, or a text with the well-known error that it stands for
-	// and with causes of its own.
+	// jsonCause is either an Error, or a text with its own causes and the name of the well-known error that it
+	// represents.
 	jsonCause struct {
 		Error  *jsonError   `json:"error,omitempty"`
 		Text   string       `json:"text,omitempty"`
 		Is     string       `json:"is,omitempty"`
 		Causes []*jsonCause `json:"causes,omitempty"`
-		Joined bool         `json:"joined,omitempty"` // the causes stand beside each other
+		Joined bool         `json:"joined,omitempty"` // the error joins its causes
 	}
 )
 
-// wellKnown are the errors that callers tell apart by errors.Is though they are none of ours.
+// wellKnown returns the errors of the standard library that callers distinguish with errors.Is.
 func wellKnown() map[string]error {
 	return map[string]error{
 		"context.Canceled": context.Canceled, "context.DeadlineExceeded": context.DeadlineExceeded,
@@ -56,25 +56,25 @@ func wellKnown() map[string]error {
 	}
 }
 
-// What bounds how many causes are encoded: those in a row that are no [Error], and all together, which
-// also keeps them within the depth that the decoder of JSON reads.
+// Limits on the number of encoded causes: of those in a row that are not an [Error], and of all together. They also
+// keep the nesting within the depth that the JSON decoder reads.
 const (
 	maxCauses    = 20
 	maxAllCauses = 1000
 )
 
-// causesCut is said where the causes of a cause were left out.
+// causesCut is the text that takes the place of omitted causes.
 const causesCut = "its causes are left out"
 
-// MarshalJSON encodes all of e, and up to 1000 causes. Causes that are no *Error keep their text, and
-// what is well-known of the standard library stays the same to [errors.Is].
+// MarshalJSON encodes all of e, and up to 1000 causes. Causes that are not an *Error keep their text, and well-known
+// errors of the standard library stay the same to [errors.Is].
 func (e *Error) MarshalJSON() ([]byte, error) {
 	left := maxAllCauses
 	return json.Marshal(encodeError(e, &left))
 }
 
-// UnmarshalJSON decodes what MarshalJSON wrote. Partial comes back as plain data, without its
-// schema. Keys that this version does not know are skipped.
+// UnmarshalJSON decodes what MarshalJSON wrote. Partial is decoded as plain data, without its schema. Keys that this
+// version does not know are skipped.
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var in jsonError
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -88,7 +88,7 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// encodeError is the form of e, with as many causes as are left.
+// encodeError returns the JSON form of e, with at most *left causes.
 func encodeError(e *Error, left *int) *jsonError {
 	out := &jsonError{Kind: e.Kind, Code: e.Code, Message: e.Message, Help: e.Help, Notes: e.Notes, Path: e.Path, Pos: e.Pos, Trace: e.Trace, Attempt: e.Attempt,
 		Raw: e.Raw, Usage: e.Usage, OfRun: e.OfRun, Scope: e.Scope, Model: e.Model, Tool: e.Tool, Cause: encodeCause(e.Cause, maxCauses, left)}
@@ -119,7 +119,7 @@ func (in *jsonError) decode() (*Error, error) {
 	return e, nil
 }
 
-// plainValue reads JSON, without a schema.
+// plainValue decodes JSON without a schema.
 func plainValue(data []byte) (generable.Value, error) {
 	res := lenient.Decode(generable.AnyT, string(data), generable.Options{Level: generable.Strict})
 	if !res.OK {
@@ -198,7 +198,7 @@ func (c *jsonCause) decode() (error, error) {
 	return errors.New(c.Text), nil
 }
 
-// recordedCause is a cause that was no *Error, as far as its record says.
+// recordedCause is a decoded cause that was not an *Error.
 type recordedCause struct {
 	text  string
 	cause error
@@ -208,7 +208,7 @@ func (r *recordedCause) Error() string { return r.text }
 
 func (r *recordedCause) Unwrap() error { return r.cause }
 
-// joinedCause is one that has several causes itself.
+// joinedCause is a decoded cause that joins several causes.
 type joinedCause struct {
 	text   string
 	causes []error

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// An error is data: what is recorded of it decodes to the same errors.Is and says the same.
+// An error is data: a decoded error has the same content and is the same to errors.Is.
 func TestErrorJSON(t *testing.T) {
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
 	m := generable.NewMap(1)
@@ -87,8 +87,7 @@ func TestErrorJSONInEvents(t *testing.T) {
 	}
 }
 
-// Whatever is read as a recorded error says something, has causes that end, and is written
-// again as what it was read from.
+// Whatever is read as a recorded error has a text and a finite chain of causes, and is written again as it was read.
 func FuzzErrorJSON(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"kind":"tool","code":"AS713","message":"x","usage":{"in":1,"out":2}}`,
@@ -126,8 +125,8 @@ func FuzzErrorJSON(f *testing.F) {
 	})
 }
 
-// Many causes are encoded as far as they can be decoded again, and what is left out is said. Each is
-// looked at once: a chain of so many that is read and written at every level takes minutes.
+// As many causes are encoded as can be decoded again, and the error says if some were omitted. Each cause is visited
+// once: reading and writing so long a chain at every level takes minutes.
 func TestManyCauses(t *testing.T) {
 	const n = 4900
 	ours, joined := &engine.Error{Kind: engine.KindTool}, errors.New("one")
@@ -164,7 +163,7 @@ func TestManyCauses(t *testing.T) {
 	}
 }
 
-// A person's edit is taken as it stands: one JSON value, and nothing beside it.
+// A person's edit is taken as it is: one JSON value, and nothing else.
 func TestFits(t *testing.T) {
 	typ := enginetest.Schema(t, "Order", generable.Field{Name: "path", Type: generable.StrT}, generable.Field{Name: "n", Type: generable.IntT, Optional: true, Default: generable.IntOf(1)})
 	for _, row := range []struct {
@@ -194,7 +193,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// A host may wrap an error of ours that is nil.
+// A host may wrap a nil *Error.
 func TestAsErrorOfAWrappedNil(t *testing.T) {
 	got := engine.AsError(fmt.Errorf("outside: %w", (*engine.Error)(nil)))
 	if got.Kind != engine.KindScript || !strings.Contains(got.Message, "outside") || errors.Is(got, engine.ErrBudget) {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// EventKind is a bit, so that a listener can say what it wants.
+// EventKind is the kind of an event. It is a bit, so that a listener can choose several kinds.
 type EventKind uint32
 
 // The kinds of events. Each has its own type of [Event].Data.
@@ -19,7 +19,7 @@ const (
 	EventToken                         // streamed text: [event.Token]
 	EventTool                          // a tool call and its result: [event.Tool]
 	EventRepair                        // a model's answer was repaired, or asked for again: [event.Repair]
-	EventBudget                        // a budget refused, or changed hands: [event.Budget]
+	EventBudget                        // a budget refused, or was changed: [event.Budget]
 	EventLog                           // print: [event.Log]
 	EventPhase                         // the script says which part begins: [event.Phase]
 	EventHandoff                       // a node hands its output over: [event.Handoff]
@@ -27,17 +27,17 @@ const (
 	EventRetry                         // an attempt at an effect failed, and another one follows: [event.Retry]
 	EventPartial                       // what is known of a typed answer while it arrives: [event.Partial]
 
-	EventEscalation // a tool or its mending calls for people: [event.Escalation]
-	EventLeft       // a tool has not returned since it was to stop, and is left behind: [event.Left]
+	EventEscalation // a tool, or the recovery of its call, asks for people: [event.Escalation]
+	EventLeft       // a tool has not returned although it must stop, and is left behind: [event.Left]
 
 	EventSkill     // one of several skills was chosen: [event.Skill]
-	EventKnowledge // a text that a skill knows was read, which is no tool event: [event.Knowledge]
+	EventKnowledge // a text that belongs to a skill's knowledge was read, without a tool event: [event.Knowledge]
 
 	EventPolicy // a rule, a person or an interceptor decides about a call: [event.Policy]
 
-	EventHistory // a conversation has become too long and was made shorter: [event.History]
+	EventHistory // a conversation became too long and was shortened: [event.History]
 
-	EventRoute // a structure or an agent took one of its ways: [event.Route]
+	EventRoute // a structure or an agent chose one of its routes: [event.Route]
 
 	EventCitation // a model's answer names a source: [event.Citation]
 
@@ -50,10 +50,10 @@ var eventNames = map[EventKind]string{EventRun: "run", EventNode: "node", EventE
 
 func (k EventKind) String() string { return eventNames[k] }
 
-// MarshalText returns the kind's word.
+// MarshalText returns the name of the kind.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// Phase says which end of a run, node or effect an event is.
+// Phase says which end of a run, node or effect an event marks.
 type Phase string
 
 // The phases of an event.
@@ -61,12 +61,12 @@ const (
 	PhaseStart Phase = "start"
 	PhaseEnd   Phase = "end"
 
-	// PhaseProgress is of a tool that a server runs: what the server says of it meanwhile.
+	// PhaseProgress marks what a server reports about a tool while it runs the tool.
 	PhaseProgress Phase = "progress"
 )
 
-// Event is something that happened in a run. Events are for watching: nothing that the
-// engine does depends on a listener. No event carries a secret.
+// Event is something that happened in a run. Events are for watching: nothing that the engine does depends on a
+// listener. No event carries a secret.
 type Event struct {
 	Kind    EventKind
 	Run     string
@@ -78,9 +78,8 @@ type Event struct {
 	Data    EventData // what happened, one type for each kind
 }
 
-// Listener receives a run's events, one at a time and in the order of Seq; none comes after the
-// end of the run. It must be quick: the run waits for it. A listener that panics is not called
-// again, and its run fails.
+// Listener receives a run's events, one at a time and in the order of Seq. None comes after the end of the run. Emit
+// must be quick: the run waits for it. A listener that panics is not called again, and its run fails.
 type Listener struct {
 	Kinds EventKind
 	Emit  func(Event)
@@ -89,14 +88,14 @@ type Listener struct {
 // EventData is what happened: a pointer to the type of package event that belongs to the event's kind,
 // such as *[event.Token]. It may be kept, and must not be changed.
 type EventData interface {
-	// Fields returns the data in the form that all kinds share; zero is what a kind has not.
+	// Fields returns the data in the form that all kinds share. Fields that the kind does not have are zero.
 	Fields() EventFields
 }
 
-// EventFields holds the data of an event of any kind: what its JSON holds beside the event's own fields.
+// EventFields holds the data of an event of any kind: what its JSON contains in addition to the event's own fields.
 type EventFields struct {
 	Phase Phase  `json:"-"`
-	From  string `json:"-"` // whom it comes from
+	From  string `json:"-"` // where it comes from
 	Name  string `json:"-"` // what it is about
 
 	Text       string          `json:"text,omitempty"`
@@ -126,7 +125,7 @@ func (e Event) fields() EventFields {
 	return e.Data.Fields()
 }
 
-// Phase returns which end of a run, node, effect or call the event is, "" where that is no question.
+// Phase returns which end of a run, node, effect or call the event marks, or "" if it marks none.
 func (e Event) Phase() Phase { return e.fields().Phase }
 
 // Name returns what the event is about, the "name" of its JSON: a node, model, tool, ...
@@ -135,11 +134,11 @@ func (e Event) Name() string { return e.fields().Name }
 // Text returns the event's text, the "text" of its JSON: of a token, a log line, a result, ...
 func (e Event) Text() string { return e.fields().Text }
 
-// Err returns what failed, nil when nothing did.
+// Err returns the failure, or nil if there is none.
 func (e Event) Err() *Error { return e.fields().Err }
 
-// MarshalJSON encodes the event flat: what its data holds is beside what all events have. All kinds
-// have the same keys, in this order.
+// MarshalJSON encodes the event as one flat object with the fields of its data and those that all events have. All
+// kinds have the same keys, in this order.
 func (e Event) MarshalJSON() ([]byte, error) {
 	f := e.fields()
 	var value json.RawMessage

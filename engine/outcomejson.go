@@ -17,19 +17,19 @@ type jsonOutcome struct {
 	Response *model.Response `json:"response,omitempty"`
 	Value    json.RawMessage `json:"value,omitempty"`
 	Err      *Error          `json:"error,omitempty"`
-	Partial  json.RawMessage `json:"partial,omitempty"` // of the error, which has it as plain data
-	Verdict  *Verdict        `json:"verdict,omitempty"` // of the error, in whose JSON it does not stand
+	Partial  json.RawMessage `json:"partial,omitempty"` // of the error, which holds it as plain data
+	Verdict  *Verdict        `json:"verdict,omitempty"` // of the error, whose JSON does not contain it
 	Usage    model.Usage     `json:"usage"`
 	Attempt  int             `json:"attempt"`
 
-	// Earlier is there in what encoding/json made of an outcome before this form was: the other keys are
-	// these but for their case, and the value was not kept.
+	// Earlier is set in an outcome that encoding/json encoded before this format existed. The other keys then differ
+	// only in case, and the value was not kept.
 	Earlier json.RawMessage `json:"Err,omitempty"`
 }
 
-// MarshalJSON encodes the outcome whole, for a journal or another process: [DecodeOutcome] returns
-// the same. What cannot be encoded whole is an error. The text of an error is made UTF-8, and its
-// causes are kept as far as the JSON form of [Error] keeps them.
+// MarshalJSON encodes the complete outcome, for a journal or another process: [DecodeOutcome] returns the same. An
+// outcome that cannot be encoded completely is an error. The text of an error is made valid UTF-8, and its causes are
+// kept as far as the JSON form of [Error] keeps them.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	if flaw := o.Flaw(nil); flaw != "" {
 		return nil, fmt.Errorf("an outcome has %s", flaw)
@@ -66,7 +66,7 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// encodable returns an error when a text of the answer would be lost: JSON holds UTF-8 alone.
+// encodable returns an error if a text of the answer would be lost: JSON can hold only UTF-8.
 func encodable(r *model.Response) (err error) {
 	for i := range r.Parts {
 		if result := r.Parts[i].Result; result != nil && len(result.Pictures) > 0 {
@@ -81,15 +81,15 @@ func encodable(r *model.Response) (err error) {
 	return err
 }
 
-// UnmarshalJSON decodes what MarshalJSON wrote where no record is in it. See [DecodeOutcome].
+// UnmarshalJSON decodes what MarshalJSON wrote, provided that it contains no record. See [DecodeOutcome].
 func (o *Outcome) UnmarshalJSON(data []byte) (err error) {
 	*o, err = DecodeOutcome(data, nil)
 	return err
 }
 
-// DecodeOutcome decodes what [Outcome.MarshalJSON] wrote. Schemas are nominal, so that records need
-// those of the script: types finds them, and one that it does not find is an error. Keys that this
-// version does not know are skipped: a newer one wrote them.
+// DecodeOutcome decodes what [Outcome.MarshalJSON] wrote. Schemas are nominal, so that records need those of the
+// script: types finds them, and a schema that it does not find is an error. Keys that this version does not know are
+// skipped: a newer version wrote them.
 func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	var in jsonOutcome
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -128,7 +128,7 @@ func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 	return out, nil
 }
 
-// EncodeValue returns the typed form of a value, which [DecodeValue] reads back as the same value.
+// EncodeValue returns the typed form of a value, which [DecodeValue] decodes to the same value.
 func EncodeValue(v generable.Value) (json.RawMessage, error) {
 	return appendTyped(nil, v, maxTypedDepth)
 }
@@ -138,27 +138,28 @@ func DecodeValue(data json.RawMessage, types Types) (generable.Value, error) {
 	return readTyped(data, types)
 }
 
-// The typed form of a value is JSON that reads back as the same value, numbers, the order of maps and
-// the schemas of records included. It is what generable.AppendJSON writes, with two differences: a
-// record is {"$record": the ID of its schema, "$fields": its fields}, and a map with a key that begins
-// with $ is {"$map": its entries}.
+// The typed form of a value is JSON from which the same value can be decoded, including the kinds of numbers, the
+// order of maps and the schemas of records. It is what generable.AppendJSON writes, with two differences: a record is
+// {"$record": the ID of its schema, "$fields": its fields}, and a map with a key that begins with $ is {"$map": its
+// entries}.
 const (
 	recordKey = "$record"
 	fieldsKey = "$fields"
 	mapKey    = "$map"
 )
 
-// maxTypedDepth bounds how deep the typed form of a value is nested: within what the decoder reads.
+// maxTypedDepth limits the nesting of the typed form of a value to what the decoder reads.
 const maxTypedDepth = 500
 
-// maxTypedDigits bounds the integers of the typed form, with their sign: the decoder reads no longer ones.
+// maxTypedDigits limits the length of integers in the typed form, including the sign: the decoder reads no longer
+// ones.
 const maxTypedDigits = 4300
 
-// Types finds a schema by its ID. It returns nil when there is none; a schema of another ID is taken for
-// none. A record for which it returns [generable.AnyT] is read as a map of its fields.
+// Types finds a schema by its ID. It returns nil if there is none; a schema with a different ID counts as none. A
+// record for which it returns [generable.AnyT] is decoded as a map of its fields.
 type Types func(id string) *generable.Type
 
-// OrMaps has the records of schemas that are not known be read as maps.
+// OrMaps returns a Types with which records of unknown schemas are decoded as maps.
 func (t Types) OrMaps() Types {
 	return func(id string) *generable.Type {
 		if t != nil {
@@ -170,7 +171,7 @@ func (t Types) OrMaps() Types {
 	}
 }
 
-// TypesOf finds the schemas that the given types are made of.
+// TypesOf returns a Types that finds the schemas of which the given types consist.
 func TypesOf(types ...*generable.Type) Types {
 	known := map[string]*generable.Type{}
 	for _, t := range types {
@@ -184,8 +185,8 @@ func TypesOf(types ...*generable.Type) Types {
 	return func(id string) *generable.Type { return known[id] }
 }
 
-// appendTyped appends the typed form of v. What cannot be written completely is an error: text that
-// is not UTF-8, and what is nested too deep.
+// appendTyped appends the typed form of v. A value that cannot be written completely is an error: text that is not
+// UTF-8, or nesting that is too deep.
 func appendTyped(b []byte, v generable.Value, depth int) ([]byte, error) {
 	if depth < 0 {
 		return b, fmt.Errorf("the value is nested deeper than %d", maxTypedDepth)
@@ -247,7 +248,7 @@ func appendRecord(b []byte, r *generable.Record, depth int) (_ []byte, err error
 	first := true
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		if f.Omit && r.At(i) == f.Default { // it was not given, which is not the same as None
+		if f.Omit && r.At(i) == f.Default { // it was omitted, which is not the same as None
 			continue
 		}
 		if b, err = appendEntry(b, first, f.Name, r.At(i), depth-1); err != nil {
@@ -276,9 +277,8 @@ func appendText(b []byte, s string) ([]byte, error) {
 	return text.AppendQuoted(b, s), nil
 }
 
-// readTyped reads what appendTyped wrote. Schemas are nominal: one that types does not know is an
-// error, and so is a record that does not conform to its schema, or a types that panics. A nil types knows
-// none.
+// readTyped decodes what appendTyped wrote. Schemas are nominal: a schema that types does not know is an error, and
+// so is a record that does not conform to its schema, or a types that panics. A nil types knows no schema.
 func readTyped(data []byte, types Types) (_ generable.Value, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -292,8 +292,8 @@ func readTyped(data []byte, types Types) (_ generable.Value, err error) {
 	return types.checked().restore(plain)
 }
 
-// checked finds each schema once, and none that is not the one which was asked for or is not whole: the
-// functions that read by it rely on both.
+// checked returns a Types that looks up each schema once, and finds only complete schemas with the ID that was asked
+// for: the decoding functions rely on both.
 func (t Types) checked() Types {
 	found := map[string]*generable.Type{}
 	return func(id string) *generable.Type {
@@ -308,7 +308,7 @@ func (t Types) checked() Types {
 	}
 }
 
-// restore makes the maps that stand for records, or for maps with unusual keys, what they stand for.
+// restore converts the maps that represent records, or maps with unusual keys, to what they represent.
 func (t Types) restore(v generable.Value) (generable.Value, error) {
 	if l, ok := v.AsList(); ok {
 		items := make([]generable.Value, l.Len())

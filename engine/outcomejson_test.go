@@ -17,14 +17,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The schemas of the outcomes below: one inside the other, with fields of every kind.
+// The schemas of the outcomes below, one nested in the other, with fields of every kind.
 var (
 	pointT   = &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: generable.IntT}, generable.OmittedField(generable.Field{Name: "note", Type: generable.StrT})}}
 	outlineT = &generable.Type{Kind: generable.RecordType, Name: "Outline", Fields: []generable.Field{{Name: "at", Type: pointT}, {Name: "all", Type: generable.ListOfType(pointT)}, generable.OmittedField(generable.Field{Name: "any", Type: generable.AnyT})}}
 	known    = engine.TypesOf(generable.ListOfType(outlineT))
 )
 
-// randomValue makes a value of every kind, records within the others among them.
+// randomValue returns a value of any kind, including nested records.
 func randomValue(r *rand.Rand, depth int) generable.Value {
 	kinds := 9
 	if depth == 0 {
@@ -89,7 +89,7 @@ func randomText(r *rand.Rand) string {
 	return []string{"", "a", "$record", "$map", "$", "é\u2028<\"\\", "1.0", "😀\n", "null"}[r.IntN(9)]
 }
 
-// same compares values with their schemas and the kinds of their numbers.
+// same compares values including their schemas and the kinds of their numbers.
 func same(a, b generable.Value) bool {
 	if a.Kind() != b.Kind() || !generable.Equal(a, b) || generable.JSON(a, nil) != generable.JSON(b, nil) {
 		return false
@@ -162,7 +162,7 @@ func TestPromise_25_7_Outcomes(t *testing.T) {
 	}
 }
 
-// What cannot be encoded whole is not encoded.
+// An outcome that cannot be encoded completely is not encoded.
 func TestOutcomesThatAreNotEncoded(t *testing.T) {
 	deep := generable.Value{}
 	for range 600 {
@@ -181,7 +181,7 @@ func TestOutcomesThatAreNotEncoded(t *testing.T) {
 	}
 }
 
-// What is nested as deep as may be comes back, and what is nested deeper is not encoded.
+// A value at the maximum nesting comes back; one that is nested deeper is not encoded.
 func TestTheDeepestOutcome(t *testing.T) {
 	deepest := generable.IntOf(1)
 	for range 500 {
@@ -200,8 +200,8 @@ func TestTheDeepestOutcome(t *testing.T) {
 	}
 }
 
-// An integer of as many digits as are read comes back, and a longer one is not encoded: where a cause
-// of an error has it, that is said instead.
+// An integer with the maximum number of digits comes back, and a longer one is not encoded; in a cause of an error, a
+// text says that instead.
 func TestTheLongestIntegerOfAnOutcome(t *testing.T) {
 	longest := new(big.Int).Exp(big.NewInt(10), big.NewInt(4299), nil)
 	longer := generable.BigOf(new(big.Int).Mul(longest, big.NewInt(10)))
@@ -226,7 +226,7 @@ func TestTheLongestIntegerOfAnOutcome(t *testing.T) {
 	}
 }
 
-// What is not understood whole is not read.
+// An outcome that is not completely understood is not read.
 func TestOutcomesThatAreNotRead(t *testing.T) {
 	id := pointT.ID()
 	for text, want := range map[string]string{
@@ -274,7 +274,7 @@ func TestOutcomesThatAreNotRead(t *testing.T) {
 	}
 }
 
-// A schema of another ID, or one that is not whole, is none: what types says is not believed.
+// A schema with another ID, or one that is incomplete, counts as none: the result of types is checked.
 func TestOutcomesOfSchemasThatAreNone(t *testing.T) {
 	one := func(of *generable.Type) *generable.Type {
 		return &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: of}}}
@@ -291,7 +291,7 @@ func TestOutcomesOfSchemasThatAreNone(t *testing.T) {
 	}
 }
 
-// A host's function that panics over a schema is an error of what is read.
+// If a host's function panics over a schema, that is an error of the reading.
 func TestOutcomesOfTypesThatPanic(t *testing.T) {
 	text := []byte(`{"value":{"$record":"` + pointT.ID() + `","$fields":{"x":1}}}`)
 	out, err := engine.DecodeOutcome(text, func(string) *generable.Type { panic("boom") })
@@ -300,7 +300,7 @@ func TestOutcomesOfTypesThatPanic(t *testing.T) {
 	}
 }
 
-// Whatever is read as an outcome is written again as what it was read from.
+// Whatever is read as an outcome is written again as it was read.
 func FuzzDecodeOutcome(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `null`, `{"value":null}`, `{"value":{"$map":{"$map":{}}},"attempt":2}`, `{"value":[1,-0.0,1e400,1e-7,123456789012345678901234567890]}`,

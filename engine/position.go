@@ -8,40 +8,39 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/abi"
 )
 
-// Frame is one segment of a position. Frames link upwards and are rendered only when
-// somebody reads them, so that a node costs one small allocation.
+// Frame is one segment of a position. Frames link upwards and are rendered only when somebody reads them, so that a
+// node costs one small allocation.
 //
-// A path reads `main/then:review#0/par0[3]/agent:critic#1/llm0`: kind and name with an
-// ordinal among siblings of the same kind and name, or kind and ordinal where there is no
-// name, then the index of a branch or turn. Counting per kind and name keeps a path stable
-// when an unrelated node is inserted beside it. What a callback calls has the position of the
-// callback above its own; where several callbacks stand at one position, below `when0`,
-// `next0` or `until0`. Bytes of a name that the grammar uses are written as in a URL.
+// A path reads `main/then:review#0/par0[3]/agent:critic#1/llm0`: the kind and name with an ordinal among siblings of
+// the same kind and name, or the kind and ordinal if there is no name, then the index of a branch or turn. Counting
+// per kind and name keeps a path stable when an unrelated node is inserted next to it. Positions of what a callback
+// calls are below that of the callback; if several callbacks share a position, they are below `when0`, `next0` or
+// `until0`. Bytes of a name that the grammar uses are written as in a URL.
 type Frame struct {
 	up   *Frame
 	kind string
 	name string
-	n    int32 // -1 when kind is the whole segment
-	idx  int32 // branch or turn, -1 when there is none
+	n    int32 // -1 if kind is the whole segment
+	idx  int32 // branch or turn, -1 if there is none
 }
 
-// MainFrame is the position of a run, the same of all runs: positions never change.
+// MainFrame returns the position of a run. It is the same for all runs: positions never change.
 func MainFrame() *Frame { return mainFrame }
 
 var mainFrame = &Frame{kind: "main", idx: -1}
 
-// Child is a position below this one.
+// Child returns a position below this one.
 func (f *Frame) Child(kind, name string, n int) *Frame {
 	return &Frame{up: f, kind: kind, name: name, n: int32(n), idx: -1}
 }
 
-// Index is the position of a branch or turn at this one.
+// Index returns the position of a branch or turn at this one.
 func (f *Frame) Index(idx int) *Frame {
 	return &Frame{up: f.up, kind: f.kind, name: f.name, n: f.n, idx: int32(idx)}
 }
 
-// PathFrame returns the position that [Frame.Path] renders as path, nil for an empty path: that of an effect which another
-// process dispatched.
+// PathFrame returns the position that [Frame.Path] renders as path, or nil for an empty path. It is for effects that
+// another process dispatched.
 func PathFrame(path string) *Frame {
 	var f *Frame
 	for more := path != ""; more; {
@@ -51,10 +50,10 @@ func PathFrame(path string) *Frame {
 	return f
 }
 
-// Parent is the position above, nil of a run's.
+// Parent returns the position above this one, or nil for that of a run.
 func (f *Frame) Parent() *Frame { return f.up }
 
-// Root is the position of the run.
+// Root returns the position of the run.
 func (f *Frame) Root() *Frame {
 	for f.up != nil {
 		f = f.up
@@ -62,7 +61,7 @@ func (f *Frame) Root() *Frame {
 	return f
 }
 
-// Path renders the position.
+// Path renders the position as text.
 func (f *Frame) Path() string {
 	if f == nil {
 		return ""
@@ -77,7 +76,7 @@ func (f *Frame) append(b []byte) []byte {
 	return f.Segment(b)
 }
 
-// Segment writes the frame alone.
+// Segment appends the text of this frame, without those above it.
 func (f *Frame) Segment(b []byte) []byte {
 	b = append(b, f.kind...)
 	switch {
@@ -93,7 +92,7 @@ func (f *Frame) Segment(b []byte) []byte {
 	return b
 }
 
-// appendName writes a name so that no two paths of different segments read the same.
+// appendName appends a name so that paths of different segments never read the same.
 func appendName(b []byte, name string) []byte {
 	const hex = "0123456789ABCDEF"
 	for i, r := range name {
@@ -109,6 +108,6 @@ func appendName(b []byte, name string) []byte {
 	return b
 }
 
-// ABI numbers the grammar of positions and the recipe of ids. Runs recorded under one ABI can
-// be answered by every engine of that ABI.
+// ABI is the version of the grammar of positions and of the derivation of ids. Runs recorded under one ABI can be
+// answered by every engine with that ABI.
 const ABI = abi.Version

@@ -1,10 +1,10 @@
 // Package agent declares agents: typed functions that a model or code carries out.
 //
-// A [Spec] names the types, the prompt and the model of an agent. Its [Skill]s are what it can do,
-// its [Tool]s what a model may call, with [ToolRules] that bound the calls and a [Recovery] for those that
-// fail. [Hooks] look at its calls or change them, a [MemoryBank] keeps its notes, and a [History] decides
-// what it sees of earlier calls. [Spec.Check] reports what is wrong with a declaration before
-// anything runs. Declarations are data: package flow composes them, package run executes them.
+// A [Spec] names the types, the prompt and the model of an agent. Its [Skill]s are what it can do; its [Tool]s are
+// what a model may call, with [ToolRules] that limit the calls and a [Recovery] for calls that fail. [Hooks] observe
+// or change its calls, a [MemoryBank] keeps its notes, and a [History] determines what it sees of earlier calls.
+// [Spec.Check] reports what is wrong with a declaration before anything runs. Declarations are data: package flow
+// composes them, package run executes them.
 package agent
 
 import (
@@ -25,22 +25,22 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Check settles the defaults of an agent that is declared at a place of a script, and reports what is
-// wrong with it: a mistake in a tool, skill, policy, hook or prompt, or an input for which no skill or
-// more than one yields the output. The specification belongs to one agent; skills and tools may be shared.
+// Check fills in the defaults of an agent that is declared at a place of a script, and reports what is wrong with it:
+// a mistake in a tool, skill, policy, hook or prompt, or an input for which no skill, or more than one, yields the
+// output. The specification belongs to one agent; skills and tools may be shared.
 func (a *Spec) Check(r *diag.Reporter, at diag.Span) bool {
 	a.In, a.Out = cmp.Or(a.In, generable.StrT), cmp.Or(a.Out, generable.StrT)
 	return (&checker{r, at}).checkAgent(a)
 }
 
-// checker checks what an agent is declared with.
+// checker checks the parts of an agent's declaration.
 type checker struct {
 	*diag.Reporter
 	at diag.Span // of the agent
 }
 
 func (c *checker) checkAgent(a *Spec) bool {
-	what := "agent " + a.Name // of the one skill that a run function is
+	what := "agent " + a.Name // for the only skill, which is the run function
 	switch {
 	case a.Run != nil && (a.Prompt != "" || a.Template != nil || a.HasTask() || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil || a.ReasoningEvery > 0):
 		d := c.Errorf(diag.SkillConflict, c.at, "agent %q has run = and %s", a.Name, beside(a))
@@ -100,14 +100,13 @@ func beside(a *Spec) string {
 	return "a prompt"
 }
 
-// checkSkills sets the skills' types and checks each by itself. what names the one skill of an
-// agent that has no others.
+// checkSkills sets the skills' types and checks each skill. what names the only skill of an agent without others.
 func (c *checker) checkSkills(a *Spec, what string) bool {
 	ok := true
 	seen := map[string]*Skill{}
 	skills := make([]*Skill, len(a.Skills))
 	for i, sk := range a.Skills {
-		own := *sk // its types are settled by this agent
+		own := *sk // this agent determines its types
 		sk = &own
 		skills[i] = sk
 		at := sk.Span.Or(c.at)
@@ -138,8 +137,8 @@ func (c *checker) checkSkills(a *Spec, what string) bool {
 	return ok
 }
 
-// checkYield checks that of the skills that return the agent's output exactly one takes
-// each case of its input: the engine does not guess.
+// checkYield checks that each case of the agent's input is taken by exactly one of the skills that return the agent's
+// output: the engine does not guess.
 func (c *checker) checkYield(a *Spec) bool {
 	fit := a.Candidates()
 	if len(fit) == 0 {
@@ -251,8 +250,9 @@ func (a *Spec) Candidates() []*Skill {
 	return out
 }
 
-// Helpers calls give with each function, an [engine.Func] or a [Judge], that is called besides a model: those of
-// tools, knowledge, hooks and remedies, and those that choose a skill or read an answer that does not fit.
+// Helpers calls give with each function, an [engine.Func] or a [Judge], that is called in addition to a model:
+// functions of tools, knowledge, hooks and remedies, and functions that choose a skill or read an answer that does
+// not fit.
 func (a *Spec) Helpers(give func(any)) {
 	each := func(fs ...engine.Func) {
 		for _, f := range fs {
@@ -317,12 +317,12 @@ type Spec struct {
 	Name        string
 	In, Out     *generable.Type // default str
 	Model       string          // "provider/model"; "" takes the run's default
-	Fallbacks   []string        // models to ask, in order, when Model cannot answer
-	ModelSpan   diag.Span       // where the script says so
+	Fallbacks   []string        // models to ask, in order, if Model cannot answer
+	ModelSpan   diag.Span       // where the script names them
 	Params      model.Params
 	Choice      model.ToolChoice // of the model's first answer in a call of the agent
 	Structured  model.Structured
-	Enough      *predicate.Predicate // ends an answer early: holds of fields of Out
+	Enough      *predicate.Predicate // ends an answer early: a condition on fields of Out
 	EnoughSpan  diag.Span
 	Prompt      string           // the system text, literal
 	Template    *TemplateText    // the system text with the input's fields, instead of Prompt
@@ -330,54 +330,53 @@ type Spec struct {
 	Task        string           // a user message after the input, literal
 	TaskText    *TemplateText    // that message with the input's fields, instead of Task
 	TaskSpan    diag.Span        // of either
-	Verbatim    bool             // what looks like a placeholder in these texts is meant as it stands
+	Verbatim    bool             // text in these that looks like a placeholder is literal
 	Skills      []*Skill         // none: Run, Prompt or Task makes the one obvious skill
 	Select      *Selection       // chooses among the skills; nil: their types decide
 	Tools       []*Tool          // of every skill that a model carries out
 	Servers     []*remote.Server // whose tools every such skill has
-	Offer       []string         // which of the tools of servers a model may call, by their names there; nil: all
+	Offer       []string         // the tools of servers that a model may call, by their names on the server; nil: all
 	Run         engine.Func      // deterministic: no model
 	Budget      engine.Limits    // of one call of the agent
 	OnBadOutput engine.Func      // raw text → a value of Out
 	Observer    Observer         // receives answers while they arrive
 	Repairs     int              // how often a model is asked again for an answer that fits
 
-	// ReasoningEvery has the model give its thoughts before its first answer, and again after so many rounds of tool
-	// results; 0 is never. It is asked with [model.ThoughtsPrompt] in a turn of its own, in which it calls no tool. What
-	// it says stays in the conversation, and is never the agent's answer.
+	// ReasoningEvery makes the model state its thoughts before its first answer, and again after this many rounds of
+	// tool results; 0 means never. The model is asked with [model.ThoughtsPrompt] in a separate turn, in which it
+	// calls no tool. What it says stays in the conversation, and is never the agent's answer.
 	ReasoningEvery int
 
-	OnToolError *Recovery      // of tools that have none of their own
-	ToolsAtOnce int            // calls of one answer that run at once; default [DefaultToolsAtOnce]
-	Of          *Spec          // of a router, which is asked like an agent: the agent that it chooses for
-	Policy      *policy.Policy // over the calls of tools in all skills, besides the host's
-	Hooks       []*Hooks       // around its calls, besides the run's
+	OnToolError *Recovery      // for tools without their own
+	ToolsAtOnce int            // calls of one answer that run concurrently; default [DefaultToolsAtOnce]
+	Of          *Spec          // of a router, which is asked like an agent: the agent for which it chooses
+	Policy      *policy.Policy // for the calls of tools in all skills, in addition to the host's
+	Hooks       []*Hooks       // around its calls, in addition to the run's
 
 	Memory     *MemoryBank // notes that its tools read and write; nil: none
 	MemorySpan diag.Span
-	History    *History // what it sees of a conversation; nil: what the flow around it says, else nothing
+	History    *History // what it sees of a conversation; nil: what the flow around it determines, or else nothing
 }
 
-// Observer receives an agent's answers while they arrive. Nothing in the run depends on it: an answer
-// from a record has no tokens to receive, and a failure of the observer goes to the log and ends that
-// observation, not the run. It is called from the effect side, where many answers may arrive at once.
+// Observer receives an agent's answers while they arrive. Nothing in the run depends on it: an answer from a record
+// has no tokens to receive, and a failure of the observer is logged and ends that observation, not the run. It is
+// called on the effect side, where many answers may arrive at once.
 type Observer interface {
-	// Observe begins with an answer. say writes to the run's log, at the place of the call.
+	// Observe is called when an answer begins. say writes to the run's log, at the position of the call.
 	Observe(say func(text string)) StreamObserver
 }
 
 // StreamObserver receives one answer, from one goroutine at a time. Both functions may be nil.
 type StreamObserver struct {
-	Token func(engine.Token) error // each piece: of the text, of thoughts, of calls; not of retries
+	Token func(engine.Token) error // each piece of the text, of thoughts and of calls; no retries
 
-	// Partial receives what is known of a typed answer, each time that something is added: field by
-	// field where the type has fields, and partial is nil where it has none. Another attempt begins
-	// with nothing known.
+	// Partial receives what is known of a typed answer, each time something is added: field by field if the type has
+	// fields; otherwise partial is nil. Another attempt begins with nothing known.
 	Partial func(known generable.Value, partial *generable.Partial) error
 }
 
-// Defaults of an agent call. No turn begins after DefaultAgentWall, which is stopped while a person
-// is to decide; a wall time that is given cuts off what runs.
+// Defaults of an agent call. No turn begins after DefaultAgentWall, which stands still while a person must decide; a
+// wall time that is set cuts off what is running.
 const (
 	DefaultTurns     = 8
 	DefaultToolCalls = 32
@@ -386,7 +385,7 @@ const (
 	DefaultAgentWall = 5 * time.Minute
 )
 
-// RemainingType is the schema of what [run.Remaining] returns. What nothing bounds is null.
+// RemainingType is the schema of the result of [run.Remaining]. What nothing bounds is null.
 var RemainingType = remainingType()
 
 func remainingType() *generable.Type {

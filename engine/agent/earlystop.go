@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// checkEarlyStop checks what ends an agent's answers early: a condition on fields of the output, after
-// which no field is required.
+// checkEarlyStop checks the condition that ends an agent's answers early: it tests fields of the output, after which
+// no field may be required.
 func (c *checker) checkEarlyStop(a *Spec) bool {
 	if a.Enough == nil {
 		return true
@@ -51,8 +51,8 @@ func (c *checker) checkEarlyStop(a *Spec) bool {
 	return false
 }
 
-// checkDecided checks the condition for a union: it asks which variant the answer is, and no field
-// of such a variant is required.
+// checkDecided checks the condition for a union: it may only test which variant the answer is, and such a variant
+// must not have required fields.
 func (c *checker) checkDecided(a *Spec, union *generable.Type) bool {
 	for _, f := range a.Enough.Subjects() {
 		if f == union.Tag {

@@ -10,9 +10,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// EscalateTool is a tool by which a model calls for people: an event carries its reason and severity,
-// and the run goes on. Called by a fixer, it ends the fixer, and the model whose call was to be mended
-// learns of it.
+// EscalateTool returns a tool with which a model asks for people: an event carries its reason and severity, and the
+// run continues. If a fixer calls it, the fixer ends, and the model whose call was to be fixed is told.
 func EscalateTool() *Tool {
 	severity := generable.Field{Name: "severity", Type: generable.StrT, Guide: "low, medium, high or critical", Optional: true, Default: generable.StrOf("high")}
 	return verdictTool("escalate", "Tells the people in charge that they are needed: for what you cannot solve with the other tools. The work goes on.",
@@ -22,7 +21,7 @@ func EscalateTool() *Tool {
 		}, severity)
 }
 
-// AbandonTool is a tool by which a model ends its agent with an error, of code [diag.ToolGaveUp].
+// AbandonTool returns a tool with which a model ends its agent with an error of code [diag.ToolGaveUp].
 func AbandonTool() *Tool {
 	return verdictTool("give_up", "Ends the work at once with an error: for what cannot be solved and must not go on.",
 		"why it cannot go on", func(v *engine.Verdict, _ generable.Value) *engine.Error {
@@ -31,7 +30,7 @@ func AbandonTool() *Tool {
 		})
 }
 
-// verdictTool is a tool by which a model returns a verdict, with a reason and more.
+// verdictTool returns a tool with which a model returns a verdict, with a reason and more fields.
 func verdictTool(name, doc, reason string, failure func(v *engine.Verdict, args generable.Value) *engine.Error, more ...generable.Field) *Tool {
 	fields := []generable.Field{{Name: "reason", Type: generable.StrT, Guide: reason, Optional: true, Default: generable.StrOf("")}}
 	return &Tool{Name: name, Class: engine.ClassRead, Returns: generable.StrT, Doc: doc,
@@ -42,15 +41,15 @@ func verdictTool(name, doc, reason string, failure func(v *engine.Verdict, args 
 		})}
 }
 
-// textField is a field of a record, "" when it is not text.
+// textField returns a field of a record, or "" if it is not text.
 func textField(v generable.Value, name string) string {
 	f, _ := typing.Field(v, name)
 	text, _ := f.AsStr()
 	return text
 }
 
-// ParseSeverity reads a severity in any case. What is empty or none of them is [engine.SeverityHigh]; known
-// is false for the latter.
+// ParseSeverity parses a severity, ignoring case. An empty or unknown text yields [engine.SeverityHigh]; known is
+// false for an unknown text.
 func ParseSeverity(text string) (s engine.Severity, known bool) {
 	switch s = engine.Severity(strings.ToUpper(strings.TrimSpace(text))); s {
 	case engine.SeverityLow, engine.SeverityMedium, engine.SeverityHigh, engine.SeverityCritical:

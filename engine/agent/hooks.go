@@ -8,14 +8,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Hooks are functions around what agents do. They run on the composition side, before an effect has
-// its id, and again on a replay: so they must return the same for the same arguments, and must not
-// read clocks, files or networks. A function may take fewer arguments than it is passed.
+// Hooks are functions around what agents do. They run on the composition side, before an effect has its id, and again
+// in a replay. Therefore they must return the same result for the same arguments, and must not read clocks, files or
+// networks. A function may take fewer arguments than it is passed.
 //
-// Interceptors decide: each returns an [Intercept], or nothing to let the call go on. All of a list
-// run, in order, with what the call was asked with; the first that does not let it go on as it is
-// decides. One that fails denies. Observers look on: what they return is not used, and one that
-// fails only makes a log event. Those of a run come before those of an agent.
+// Interceptors decide: each returns an [Intercept], or nothing to let the call proceed. All interceptors of a list
+// run, in order, with the original call; the first that does not let it proceed unchanged decides. An interceptor
+// that fails denies. Observers only watch: their results are not used, and an observer that fails only causes a log
+// event. Hooks of a run come before those of an agent.
 type Hooks struct {
 	BeforeTool  []engine.Func // (name, args)
 	AfterTool   []engine.Func // (name, args, result)
@@ -23,7 +23,7 @@ type Hooks struct {
 	AfterModel  []engine.Func // (a [ModelCallType], a [ModelAnswerType])
 
 	OnTool      []engine.Func // (name, args, result), after a call succeeded
-	OnKnowledge []engine.Func // (key, text), after a text that a skill knows was read
+	OnKnowledge []engine.Func // (key, text), after a text of a skill's knowledge was read
 	OnSkill     []engine.Func // (name), when a skill begins
 	OnModel     []engine.Func // (a [ModelCallType], a [ModelAnswerType])
 	OnError     []engine.Func // (a [engine.FailureType]), when a call of a tool or of the agent failed
@@ -36,18 +36,18 @@ type Intercept struct {
 	Reason  string          // of deny
 }
 
-// Proceed lets the call go on as it is.
+// Proceed lets the call proceed unchanged.
 func Proceed() Intercept { return Intercept{Action: "proceed"} }
 
-// ProceedWith lets the call go on with something else: other arguments of a tool, which are checked
-// again, or for a model call a dict of system and model.
+// ProceedWith lets the call proceed with something else: other arguments of a tool, which are checked again, or for a
+// model call a dict of system and model.
 func ProceedWith(v generable.Value) Intercept { return Intercept{Action: "with", Payload: v} }
 
 // Refuse denies the call, or the use of its result. For a tool the model reads the reason; for a model call
 // the agent fails with it.
 func Refuse(reason string) Intercept { return Intercept{Action: "deny", Reason: reason} }
 
-// Substitute puts a result in place of the call's own.
+// Substitute replaces the result of the call.
 func Substitute(v generable.Value) Intercept { return Intercept{Action: "substitute", Payload: v} }
 
 // InterceptType is the schema of an [Intercept].
@@ -85,7 +85,7 @@ type hookKind struct {
 	of   func(*Hooks) *[]engine.Func
 }
 
-// hookKinds are the lists of hooks by their names in scripts, and how many arguments each is passed.
+// hookKinds are the lists of hooks, with their names in scripts and the number of arguments that each is passed.
 var hookKinds = []hookKind{
 	{"before_tool", 2, func(h *Hooks) *[]engine.Func { return &h.BeforeTool }},
 	{"after_tool", 3, func(h *Hooks) *[]engine.Func { return &h.AfterTool }},
@@ -122,7 +122,7 @@ func (h *Hooks) List(name string) []engine.Func {
 	return nil
 }
 
-// checkHooks demands that each hook can be called as it will be.
+// checkHooks checks that each hook can be called with its arguments.
 func (c *checker) checkHooks(a *Spec) bool {
 	ok := true
 	for _, h := range a.Hooks {

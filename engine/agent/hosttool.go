@@ -11,16 +11,15 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// HostTool is a tool written in Go: the function that runs it, and what a script and a model
-// know of it.
+// HostTool is a tool written in Go: the function that runs it, and what scripts and models know about it.
 type HostTool struct {
 	Tool
-	// Do runs one call. The args are a record of Tool.Params; the result is converted to
-	// Tool.Returns. It may block, must end when ctx does, and may run in several runs at once.
+	// Do runs one call. args is a record of Tool.Params; the result is converted to Tool.Returns. Do may block, must
+	// end when ctx does, and may be called by several runs at once.
 	Do func(ctx context.Context, call ToolCallInfo, args generable.Value) (generable.Value, error)
 }
 
-// HostTools handles tool effects by the tool's name.
+// HostTools handles tool effects, by the tool's name.
 type HostTools map[string]*HostTool
 
 // Do implements [engine.Handler].
@@ -42,8 +41,8 @@ func (t HostTools) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engi
 	if err == nil {
 		return engine.Outcome{Value: out, Attempt: 1}
 	}
-	// Whatever went wrong inside went wrong with the tool: a run that it started may have
-	// used up its own budget, or met its own time limit.
+	// Whatever went wrong inside is a failure of the tool: a run that it started may have used up its own budget, or
+	// reached its own time limit.
 	failed, ok := err.(*engine.Error)
 	if !ok || failed.Kind != engine.KindTool {
 		failed = &engine.Error{Kind: engine.KindTool, Code: diag.ToolFailed, Message: err.Error(), Cause: err}

@@ -10,13 +10,12 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Recovery says what is done about failed calls of a tool before the model learns of them. The first
-// remedy of a list is tried until it no longer helps, then the next. A tool's own list goes before its
-// agent's, and that before the run's. Without a remedy, and when none has helped, the failure goes back
-// to the model as the result of the call.
+// Recovery says what happens to failed calls of a tool before the model learns of them. The first remedy of a list is
+// tried until it no longer helps, then the next. A tool's own list comes before its agent's, and that before the
+// run's. Without a remedy, and if none has helped, the failure is returned to the model as the result of the call.
 type Recovery struct {
-	BadArgs []Remedy // of arguments that cannot be read or do not fit
-	Failure []Remedy // of a tool that failed
+	BadArgs []Remedy // for arguments that cannot be read or do not fit
+	Failure []Remedy // for a tool that failed
 }
 
 // RemedyKind is the kind of a remedy.
@@ -25,9 +24,9 @@ type RemedyKind uint8
 // The kinds of remedies.
 const (
 	RemedyTell     RemedyKind = iota // the model sees the failure: the default
-	RemedyFix                        // Fixer or Judge returns the arguments, or of a failure the result
-	RemedyAgain                      // the same call again, at most Times more; nothing for bad arguments
-	RemedyEscalate                   // an event notifies people, and the model learns of it
+	RemedyFix                        // Fixer or Judge returns the arguments or, for a failure, the result
+	RemedyAgain                      // the same call again, at most Times more; does nothing for bad arguments
+	RemedyEscalate                   // an event notifies people, and the model is told
 	RemedyAbandon                    // the agent ends with an error
 	RemedyFixed                      // Value is what a fix would return
 	RemedyAsk                        // Judge returns the remedy
@@ -38,24 +37,24 @@ var remedyWords = [...]string{"tell", "fix", "again", "escalate", "give_up", "fi
 // String returns the word for the remedy in scripts and messages.
 func (k RemedyKind) String() string { return remedyWords[k] }
 
-// MaxRecoverySteps bounds the recovery of one call: executions after the first, runs of fixers, and
-// decisions of functions together.
+// MaxRecoverySteps limits the recovery of one call: executions after the first, runs of fixers, and decisions of
+// functions together.
 const MaxRecoverySteps = 8
 
-// Remedy is one thing to do about a failed call.
+// Remedy is one action for a failed call.
 type Remedy struct {
 	Do       RemedyKind
 	Fixer    Flow            // of a fix: takes a [ToolFailureType] or a str, see [flow.Session.Fix]
 	Judge    Judge           // of a fix without a Fixer, and of RemedyAsk
-	Args     bool            // of a fix: of a failure, too, it returns arguments, with which the call is executed again
-	Times    int             // of a fix: how often it is asked about one call, of each class of failures; of again: further executions; default 1
+	Args     bool            // of a fix: it returns arguments even for a failure, with which the call is executed again
+	Times    int             // of a fix: how often it is asked about one call, for each class of failures; of again: further executions; default 1
 	Value    generable.Value // of RemedyFixed
 	Reason   string          // of escalate and give up
 	Severity engine.Severity // of escalate
 	Span     diag.Span
 }
 
-// String names the remedy for people: fix mender.
+// String names the remedy for people, as in "fix mender".
 func (r *Remedy) String() string {
 	switch {
 	case r.Fixer != nil:
@@ -79,20 +78,20 @@ type Judge interface {
 const (
 	FailedArgs = "bad_args" // the arguments cannot be read, or do not fit
 	FailedRun  = "failure"  // the tool failed
-	// It is unknown whether the tool was carried out: its process ended before it could say. For that there is
-	// [Tool.Reconcile], and no remedy.
+	// It is unknown whether the tool was carried out: its process ended before the outcome was known.
+	// [Tool.Reconcile] handles that, and no remedy does.
 	FailedUnknown = "unknown"
 )
 
 // ToolFailure is a call of a tool that failed, as fixers and judges see it.
 type ToolFailure struct {
 	Tool    string
-	Args    string          // what the model wrote, or what a fix made of it
-	Value   generable.Value // the arguments as read; null when they do not fit
+	Args    string          // what the model wrote, or what a fix changed it to
+	Value   generable.Value // the arguments as decoded; null if they do not fit
 	Err     *engine.Error
 	Kind    string // [FailedArgs], [FailedRun] or [FailedUnknown]
 	Schema  string // the JSON Schema of the arguments
-	Attempt int    // which failure of this call it is, from 1
+	Attempt int    // the number of this failure of the call, from 1
 
 	Again bool // arguments are wanted
 }
@@ -108,7 +107,7 @@ var ToolFailureType = &generable.Type{Kind: generable.RecordType, Name: "ToolFai
 	{Name: "attempt", Type: generable.IntT, Guide: "which failure of this call it is, from 1"},
 }}
 
-// Data is the failure as a value of [ToolFailureType].
+// Data returns the failure as a value of [ToolFailureType].
 func (f *ToolFailure) Data() generable.Value {
 	return generable.NewRecord(ToolFailureType, []generable.Value{
 		generable.StrOf(f.Tool), generable.StrOf(f.Args), f.Value, generable.StrOf(f.Err.Message),
@@ -116,7 +115,7 @@ func (f *ToolFailure) Data() generable.Value {
 	}).Value()
 }
 
-// Text is the failure for a fixer that takes a str.
+// Text returns the failure as text, for a fixer that takes a str.
 func (f *ToolFailure) Text() string {
 	want := "Answer with the arguments that the call should have had, as JSON and nothing else."
 	if f.Kind == FailedRun && !f.Again {
@@ -137,7 +136,7 @@ func (r *Recovery) Of(kind string) []Remedy {
 	return r.Failure
 }
 
-// remedies iterates over all remedies; nil has none.
+// remedies iterates over all remedies. A nil Recovery has none.
 func (r *Recovery) remedies(yield func(*Remedy) bool) {
 	if r == nil {
 		return
@@ -151,7 +150,7 @@ func (r *Recovery) remedies(yield func(*Remedy) bool) {
 	}
 }
 
-// Mends returns how often a flow of [Spec.Fixers] is asked about one call at most.
+// Mends returns the maximum number of times that a flow of [Spec.Fixers] is asked about one call.
 func (a *Spec) Mends(f Flow) int {
 	var args, failures int
 	add := func(r *Recovery) {
@@ -166,7 +165,7 @@ func (a *Spec) Mends(f Flow) int {
 	return min(args+failures, MaxRecoverySteps)
 }
 
-// asks is how often a list of remedies asks a flow. What a function decides is not known.
+// asks returns how often a list of remedies may ask a flow. What a function decides is not known.
 func asks(list []Remedy, f Flow) (times int) {
 	for i := range list {
 		switch m := &list[i]; {
@@ -217,8 +216,8 @@ func mayBe(from, to *generable.Type) bool {
 	return false
 }
 
-// checkFixed warns of what a tool's own remedies return in place of its result when that is not what
-// the tool returns: it would help no call that failed. A fixer for bad arguments returns arguments.
+// checkFixed warns if a tool's own remedies replace its result with something that is not of the tool's type: that
+// would help no failed call. A fixer for bad arguments returns arguments.
 func (c *checker) checkFixed(at diag.Span, t *Tool, r *Recovery) {
 	if r == nil || t.Returns == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// chooseTools are the tools that the spec's globs choose, in the server's order. A glob that fits none
-// is an error: a name that is misspelt would be missed only by the model.
+// chooseTools returns the tools that the spec's globs select, in the server's order. A glob that matches none is an
+// error: otherwise only the model would miss a tool whose name is misspelled.
 func chooseTools(s *remote.Server, listed []remote.Tool) ([]remote.Tool, error) {
 	var names []string
 	for i := range listed {
@@ -40,7 +40,7 @@ func chooseTools(s *remote.Server, listed []remote.Tool) ([]remote.Tool, error) 
 	var out []remote.Tool
 	for _, t := range listed {
 		in := !only
-		for _, glob := range s.Tools { // the last that fits decides
+		for _, glob := range s.Tools { // the last match decides
 			if bare, not := strings.CutPrefix(glob, "!"); globbed(bare, t.Name) {
 				in = !not
 			}
@@ -52,23 +52,22 @@ func chooseTools(s *remote.Server, listed []remote.Tool) ([]remote.Tool, error) 
 	return out, nil
 }
 
-// globbed reports whether a name fits a glob, in which * stands for anything, also for slashes.
+// globbed reports whether a name matches a glob, in which * stands for anything, including slashes.
 func globbed(glob, name string) bool {
 	const slash = "\x00"
 	ok, err := path.Match(strings.ReplaceAll(glob, "/", slash), strings.ReplaceAll(name, "/", slash))
 	return ok && err == nil
 }
 
-// CheckGlob reports whether a glob of tools can be read.
+// CheckGlob returns an error if a glob of tools is malformed.
 func CheckGlob(glob string) error {
 	_, err := path.Match(strings.TrimPrefix(glob, "!"), "")
 	return err
 }
 
-// NameTools sets the names under which a model calls the tools of servers: their own names where free,
-// else server__tool. Providers accept letters, digits, _ and -, at most 64 of them, and no digit or - in
-// front. Every other character becomes _, and part of a hash distinguishes equal names. The same lists
-// yield the same names.
+// NameTools sets the names under which a model calls the tools of servers: their own names if these are free,
+// otherwise server__tool. Providers accept up to 64 letters, digits, _ and -, with no digit or - at the beginning.
+// Every other character becomes _, and part of a hash distinguishes equal names. The same lists yield the same names.
 func NameTools(local, tools []*Tool) {
 	taken := map[string]int{}
 	for _, t := range local {
@@ -95,7 +94,7 @@ func NameTools(local, tools []*Tool) {
 	}
 }
 
-// callable is a name in the letters that every provider takes. It may be too long.
+// callable returns a name in characters that every provider accepts. It may be too long.
 func callable(name string) string {
 	out := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
@@ -113,13 +112,13 @@ func callable(name string) string {
 // reason why it cannot be offered.
 type Offered struct {
 	Listed remote.Tool
-	Tool   *Tool // nil where Err says why not
+	Tool   *Tool // nil if Err says why not
 	Err    *engine.Error
 }
 
-// ToolsOf returns the tools in a list that [remote.EncodeTools] made, as the agents of a script that declares
-// the server get them: without those that the server's globs take out. Such an agent fails with the
-// first Err. The error is about the list as a whole.
+// ToolsOf returns the tools in a list that [remote.EncodeTools] made, as the agents of a script that declares the
+// server get them: without those that the server's globs exclude. Such an agent fails with the first Err. The error
+// of ToolsOf is about the list as a whole.
 func ToolsOf(s *remote.Server, list generable.Value) ([]Offered, error) {
 	listed, err := remote.DecodeTools(list)
 	if err != nil {

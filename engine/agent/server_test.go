@@ -8,7 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// A schema of a server is read up to its bound: a longer one of the arguments refuses the tool, of the result it is left aside.
+// A server's schema is read up to its size limit. If the schema of the arguments is longer, the tool is refused; if
+// that of the result is longer, it is ignored.
 func TestSchemasOfServersAreBounded(t *testing.T) {
 	const most = 256 << 10
 	schema := func(size int) string {

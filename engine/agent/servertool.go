@@ -15,12 +15,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// maxServerSchema bounds one schema of a server: it is sent to the model with every request.
+// maxServerSchema is the maximum size of one schema of a server: it is sent to the model with every request.
 const maxServerSchema = 256 << 10
 
-// newServerTool makes a tool of what a server says of one. Its parameters are a type where one can say
-// what the schema says. Where none can, the provider is sent the schema as it is, and the
-// arguments are read as far as a type goes: as a free dict in the end.
+// newServerTool makes a Tool from a server's description. The parameters are a type if a type can express the schema.
+// Otherwise the provider is sent the schema unchanged, and the arguments are decoded as far as a type can describe
+// them: in the worst case as a free dict.
 func newServerTool(s *remote.Server, listed *remote.Tool) (*Tool, error) {
 	sum := abi.Hash([]byte(listed.Description + "\x00" + listed.Input + "\x00" + listed.Output))
 	t := &Tool{Name: listed.Name, Doc: listed.Description, Class: s.Class, Untrusted: s.Untrusted, Server: s, Remote: listed.Name, Version: hex.EncodeToString(sum[:8]), Span: s.Span, OnUnknown: s.OnUnknown}
@@ -29,7 +29,7 @@ func newServerTool(s *remote.Server, listed *remote.Tool) (*Tool, error) {
 		return nil, err
 	}
 	if listed.Output != "" && len(listed.Output) <= maxServerSchema {
-		// A schema that no type can express restricts nothing: the tool returns any then.
+		// A schema that no type can express restricts nothing: the tool then returns any.
 		if out, _, errs := jsonschema.Parse(listed.Output, jsonschema.Options{Name: callable(listed.Name) + "_result", Lenient: true, KeepInts: true}); errs == nil {
 			t.Returns = out
 		}
@@ -71,8 +71,8 @@ func serverParameters(s *remote.Server, t *Tool, schema string) error {
 	return nil
 }
 
-// Given makes what a server answered a value of the tool's result type. Text is not a result
-// of a tool with a schema, but all that an older server sends: it stays as it is.
+// Given converts a server's answer to a value of the tool's result type. Text is not a result of a tool with a
+// schema, but it is all that an older server sends: it stays unchanged.
 func (t *Tool) Given(v generable.Value) (generable.Value, error) {
 	if _, text := v.AsStr(); text || t.Returns == nil || model.HoldsPictures(v) {
 		return v, nil

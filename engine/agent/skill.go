@@ -17,16 +17,16 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Selection says how an agent chooses among its skills, where their types alone do not decide:
-// by a function, or by a model that reads their descriptions.
+// Selection says how an agent chooses among its skills if their types alone do not decide: by a function, or by a
+// model that reads their descriptions.
 type Selection struct {
-	By    engine.Func // gets the input and returns the name of a skill; asked for every input
+	By    engine.Func // receives the input and returns the name of a skill; called for every input
 	Names []Literal   // names that By returns, as far as it spells them out
 	All   bool        // By returns only these
-	Ask   *Spec       // the model that is asked, when several skills take an input: Model, Fallbacks, Params, Structured, Repairs and Prompt count
+	Ask   *Spec       // the model that is asked if several skills take an input: Model, Fallbacks, Params, Structured, Repairs and Prompt count
 
-	Threshold float64 // of Ask: how sure, from 0 to 1, the model must be
-	Otherwise Literal // of Ask: the skill for when it is less sure, or makes no choice; "" is an error
+	Threshold float64 // of Ask: how sure the model must be, from 0 to 1
+	Otherwise Literal // of Ask: the skill if the model is less sure, or makes no choice; "" is an error
 	Span      diag.Span
 }
 
@@ -39,8 +39,8 @@ type Literal struct {
 	Span diag.Span
 }
 
-// Asks returns the agents for which a model is asked: a itself, and the router that chooses among its
-// skills. Their names differ, triage and triage.router.
+// Asks returns the agents for which a model is asked: a itself, and the router that chooses among its skills. Their
+// names differ, as in triage and triage.router.
 func (a *Spec) Asks() []*Spec {
 	var out []*Spec
 	if slices.ContainsFunc(a.Skills, func(sk *Skill) bool { return sk.Run == nil }) {
@@ -66,15 +66,15 @@ func (a *Spec) ambiguous() bool {
 	})
 }
 
-// checkSelect checks how an agent chooses among its skills, whose types are settled, and reports
-// skills that nothing chooses.
+// checkSelect checks how an agent chooses among its skills, whose types are known by then, and reports skills that
+// are never chosen.
 func (c *checker) checkSelect(a *Spec) bool {
 	ok := true
 	if sel := a.Select; sel != nil {
 		at := sel.Span.Or(c.at)
 		if sel.By != nil {
 			if ok = callback.CheckArity(c.Reporter, at, sel.By, 1, "select"); ok {
-				for _, name := range sel.Names { // as far as the function is seen to return them
+				for _, name := range sel.Names { // as far as the function visibly returns them
 					ok = c.known(a, name, "select") && ok
 				}
 			}
@@ -109,7 +109,7 @@ func (c *checker) known(a *Spec, name Literal, what string) bool {
 	return false
 }
 
-// checkRouter settles what a router takes over from its agent.
+// checkRouter sets what a router takes over from its agent.
 func (c *checker) checkRouter(at diag.Span, a *Spec, sel *Selection) bool {
 	own := *sel.Ask // one router may choose for several agents
 	own.Name, own.In, own.Of = a.Name+".router", a.In, a
@@ -125,7 +125,7 @@ func (c *checker) checkRouter(at diag.Span, a *Spec, sel *Selection) bool {
 	return true
 }
 
-// unreached warns of skills that no input leads to.
+// unreached warns about skills that no input reaches.
 func (c *checker) unreached(a *Spec) {
 	for _, sk := range a.Skills {
 		why := ""
@@ -148,7 +148,7 @@ func namesOf(skills []*Skill) []string {
 	return text.Each(skills, func(sk *Skill) string { return sk.Name })
 }
 
-// keys are the names under which a model asks for what the skill knows, as tools that have nothing else.
+// keys returns the names under which a model asks for what the skill knows, as tools with a name and nothing else.
 func (sk *Skill) keys() []*Tool {
 	keys := make([]*Tool, len(sk.Knowledge))
 	for i, k := range sk.Knowledge {
@@ -174,9 +174,9 @@ func (c *checker) checkKnowledge(at diag.Span, sk *Skill) bool {
 	return true
 }
 
-// SystemText returns the system text that an agent sends for a skill, before a template is rendered: its
-// prompt, the skill's description where the script has one, what the types were declared to mean where
-// that is not there already, and the format of the answer.
+// SystemText returns the system text that an agent sends for a skill, before a template is rendered: its prompt, the
+// skill's description if the script has one, the declared meaning of the types if it is not included yet, and the
+// format of the answer.
 func (a *Spec) SystemText(sk *Skill) string {
 	var parts []string
 	if a.Prompt != "" {
@@ -205,7 +205,7 @@ func (a *Spec) SystemText(sk *Skill) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Describe is the text that describes the skill to a model: what it takes, returns and knows.
+// Describe returns the text that describes the skill to a model: what it takes, returns and knows.
 func (sk *Skill) Describe() string {
 	if sk.Description != "" {
 		return sk.Description
@@ -223,10 +223,10 @@ type Skill struct {
 	In, Out     *generable.Type // nil: the agent's
 	Run         engine.Func     // deterministic; excludes Tools
 	Tools       []*Tool
-	Servers     []*remote.Server // whose tools it has as well
+	Servers     []*remote.Server // whose tools it also has
 	Knowledge   []Knowledge
-	Description string         // replaces the generated description verbatim, when not empty
-	Policy      *policy.Policy // over its calls of tools, besides the agent's and the host's
+	Description string         // replaces the generated description verbatim, if not empty
+	Policy      *policy.Policy // for its calls of tools, in addition to the agent's and the host's
 	Span        diag.Span
 }
 
@@ -234,5 +234,5 @@ type Skill struct {
 type Knowledge struct {
 	Key, Doc string
 	Text     string
-	Load     engine.Func // called when the model asks, instead of Text; one that needs an argument gets what the model looks for
+	Load     engine.Func // called when the model asks, instead of Text; a function that needs an argument receives what the model looks for
 }

@@ -24,13 +24,13 @@ type templatePart struct {
 	path []string
 }
 
-// String returns the path of the placeholder, "author.name".
+// String returns the path of the placeholder, as in "author.name".
 func (p *templatePart) String() string { return strings.Join(p.path, ".") }
 
-// wholeInput is the placeholder for all of the input, where that has no field of the name.
+// wholeInput is the placeholder for the whole input, unless the input has a field with that name.
 const wholeInput = "input"
 
-// ParseTemplate reads a template. Braces that are not doubled are literal.
+// ParseTemplate parses a template. Single braces are literal.
 func ParseTemplate(src string) (*TemplateText, error) {
 	t := &TemplateText{}
 	for at := 0; ; {
@@ -65,8 +65,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// Check reports placeholders of a template, written at a place of a script, that the type of its input
-// does not have, and warns of text that looks like a placeholder.
+// Check reports placeholders of a template, written at a place of a script, that the type of its input does not have,
+// and warns about text that looks like a placeholder.
 func (t *TemplateText) Check(r *diag.Reporter, at diag.Span, in *generable.Type) bool {
 	ok := true
 	for i := range t.parts {
@@ -137,17 +137,18 @@ func (t *TemplateText) Render(v generable.Value, in *generable.Type) (string, er
 	return b.String(), nil
 }
 
-// Braces that only look like a placeholder go to the model unchanged. That is what a
-// prompt about templates wants, so it is a warning.
+// Braces that only look like a placeholder go to the model unchanged. A prompt about templates needs that, so it is
+// only a warning.
 
 var (
 	doubleBraces = lazy.Regexp(`\{\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\}\}`)
-	// loneBraces are a word of the prose in single braces, which neither LaTeX, a shell nor the path of a URL needs there.
+	// loneBraces match a word of prose in single braces, where neither LaTeX, a shell nor the path of a URL needs
+	// them.
 	loneBraces   = lazy.Regexp(`(?:^|[\s("':])\{([a-z][a-z0-9_]*)\}(?:[\s)"'.,:;!?]|$)`)
 	singleBraces = lazy.Regexp(`(?:^|[^{$])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\}(?:[^}]|$)`)
 )
 
-// literalBraces looks into a prompt or task that is not a template.
+// literalBraces checks a prompt or task that is not a template.
 func (c *checker) literalBraces(what string, at diag.Span, prompt string, in *generable.Type) {
 	if !strings.Contains(prompt, "{") {
 		return
@@ -174,12 +175,12 @@ func (c *checker) literalBraces(what string, at diag.Span, prompt string, in *ge
 	}
 }
 
-// singleBraces looks into the literal parts of a template.
+// singleBraces checks the literal parts of a template.
 func (t *TemplateText) singleBraces(r *diag.Reporter, at diag.Span, in *generable.Type) {
 	for i := range t.parts {
 		name := singleBraced(t.parts[i].text, in)
 		if name == "" || slices.ContainsFunc(t.parts, func(p templatePart) bool { return p.String() == name }) {
-			continue // who writes both knows the difference
+			continue // an author who writes both knows the difference
 		}
 		d := r.Warnf(diag.LiteralPlaceholder, at, "{%s} is not filled in: a placeholder has two braces", name)
 		d.Helpf("write {{%s}}", name)
@@ -190,7 +191,7 @@ func (t *TemplateText) singleBraces(r *diag.Reporter, at diag.Span, in *generabl
 // singleBraced finds a field of the input in single braces, which Python would fill in.
 func singleBraced(text string, in *generable.Type) string {
 	for _, m := range singleBraces().FindAllStringSubmatch(text, -1) {
-		if m[1] == wholeInput || namesInput(m[1], in) && in.Deref().Kind != generable.DictType { // whose keys are anything
+		if m[1] == wholeInput || namesInput(m[1], in) && in.Deref().Kind != generable.DictType { // whose keys can be anything
 			return m[1]
 		}
 	}

@@ -35,7 +35,7 @@ func TestTemplates(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       "",
 		"plain { } }} text":      "plain { } }} text",
-		"{{title}}":              "On {{x}}", // what is filled in is not read again
+		"{{title}}":              "On {{x}}", // what is filled in is not parsed again
 		"{{ title }}/{{ tags }}": `On {{x}}/["a"]`,
 		"by {{author.name}}!":    "by Ada!",
 		"{{verdict}}":            `{"type":"Rejected","by":"Bo","reason":"long"}`,
@@ -70,8 +70,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// A template that parses renders, and what it renders is its text with the placeholders
-// replaced.
+// A template that parses can be rendered, and the result is its text with the placeholders replaced.
 func FuzzParseTemplate(f *testing.F) {
 	for _, s := range []string{"", "x", "{{a}}", "a {{b}} c {{d.e}} }}", "{{", "}}{{", "{{{a}}}", "{{ é }}{{_}}", "\xff{{a}}\xfe", "{{a}}{{a}}{{", strings.Repeat("{{a}}", 50)} {
 		f.Add(s)
@@ -107,7 +106,7 @@ func FuzzParseTemplate(f *testing.F) {
 	})
 }
 
-// nested is what stands under the first name of a path so that all of it leads to mark.
+// nested sets a value under the first name of a path so that the whole path leads to mark.
 func nested(m *generable.Map, path []string, mark string) generable.Value {
 	if len(path) == 1 {
 		return generable.StrOf(mark)

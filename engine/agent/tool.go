@@ -17,12 +17,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Acting is an [engine.Func] or a [Judge] that knows the strongest effect class of what it may do. One
-// that does not implement it only reads.
+// Acting is an [engine.Func] or a [Judge] that knows the strongest effect class of what it may do. A function that
+// does not implement it only reads.
 type Acting interface{ Acts() engine.Class }
 
-// Acts returns the class that rules know a tool by: what is said of it, and no less than what its function
-// and those that mend its calls may do. What an agent inside calls is ruled there, and no part of it.
+// Acts returns the class by which rules know a tool: the declared one, but no less than what its function and the
+// fixers of its calls may do. Rules apply separately to what an agent inside calls, which is not included.
 func (t *Tool) Acts() engine.Class {
 	if t.Run == nil && t.Node == nil {
 		if t.Class == "" {
@@ -42,7 +42,7 @@ func (t *Tool) Acts() engine.Class {
 	return class
 }
 
-// Call returns the tool as rules see it, without the class, which [Tool.Acts] finds.
+// Call returns the tool as rules see it, without the class, which [Tool.Acts] returns.
 func (t *Tool) Call() policy.Call {
 	c := policy.Call{Name: t.Name, Remote: t.Remote, Params: t.Parameters()}
 	if t.Server != nil {
@@ -51,7 +51,7 @@ func (t *Tool) Call() policy.Call {
 	return c
 }
 
-// checkPolicies reports rules of a script that would never hold.
+// checkPolicies reports rules of a script that can never apply.
 func (c *checker) checkPolicies(a *Spec) bool {
 	ok, servers := true, a.Servers
 	for _, sk := range a.Skills {
@@ -83,7 +83,7 @@ func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, serve
 	return len(found) == 0
 }
 
-// Parameters returns the schema of the tool's parameters, an empty one when it declares none.
+// Parameters returns the schema of the tool's parameters, an empty one if it declares none.
 func (t *Tool) Parameters() *generable.Type {
 	if t.Params == nil {
 		return &generable.Type{Kind: generable.RecordType, Name: t.Name}
@@ -91,7 +91,7 @@ func (t *Tool) Parameters() *generable.Type {
 	return t.Params
 }
 
-// Flow is a composition that an agent calls: as a tool, or to recover a failed call. Package flow makes them.
+// Flow is a composition that an agent calls: as a tool, or to recover a failed call. Package flow creates them.
 type Flow interface {
 	Label() string        // for people
 	Out() *generable.Type // of its result
@@ -104,25 +104,24 @@ type Tool struct {
 	Params    *generable.Type // a schema; its fields are the parameters
 	Returns   *generable.Type // nil: any
 	Class     engine.Class
-	Run       engine.Func    // runs inline and again on replay; nil without a Node: an effect handled under Name
+	Run       engine.Func    // runs inline, and again in a replay; nil without a Node: an effect handled under Name
 	Version   string         // of a handled tool
-	Server    *remote.Server // that runs it, nil when none does
-	Remote    string         // its name there
-	Schema    string         // of its parameters, verbatim, where Params cannot say all of it
+	Server    *remote.Server // the server that runs it; nil if none does
+	Remote    string         // its name on the server
+	Schema    string         // of its parameters, verbatim, if Params cannot express all of it
 	Span      diag.Span
 	Untrusted bool       // its results are text from outside: marked as such, and put into an envelope
 	Rules     *ToolRules // when it may be called; nil: always
 
-	OnUnknown engine.OnUnknown // what is done when it is unknown whether a call was carried out
-	Reconcile Judge            // asked then, before all else; nil: nobody is
-	OnError   *Recovery        // what is done about calls that fail, before the model hears of it
-	Timeout   time.Duration    // of one execution; 0 is without
+	OnUnknown engine.OnUnknown // what to do when it is unknown whether a call was carried out
+	Reconcile Judge            // called in that case, before all else; nil: nobody is
+	OnError   *Recovery        // what happens to failed calls before the model learns of them
+	Timeout   time.Duration    // of one execution; 0: no limit
 	MaxResult int              // bytes of a result's text that a model sees; default [DefaultMaxResult]
 	Node      Flow             // runs inline instead of Run, see [flow.AsTool]
 }
 
-// Handled returns the name under which handlers and policies know the tool, server.tool for a tool of a
-// server.
+// Handled returns the name under which handlers and policies know the tool: server.tool for a tool of a server.
 func (t *Tool) Handled() string {
 	if t.Server != nil {
 		return t.Server.Name + "." + t.Remote
@@ -130,7 +129,7 @@ func (t *Tool) Handled() string {
 	return t.Name
 }
 
-// badToolName says what is wrong with a tool's name for the providers of models, "" when nothing is.
+// badToolName returns what is wrong with a tool's name for the providers of models, or "" if nothing is.
 func badToolName(name string) string {
 	switch i := strings.IndexFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.", r)
@@ -146,23 +145,23 @@ func badToolName(name string) string {
 	return ""
 }
 
-// What holds of tools unless they or their agents say otherwise.
+// Defaults for tools, unless they or their agents say otherwise.
 const (
-	DefaultToolsAtOnce = 8          // calls of one answer that run at once
+	DefaultToolsAtOnce = 8          // calls of one answer that run concurrently
 	DefaultMaxResult   = 256 * 1024 // bytes of a result's text that a model sees
 )
 
-// MaxToolName bounds the length of a tool's name. It also bounds the part of a position that a model
-// makes up: the name of a tool that does not exist.
+// MaxToolName is the maximum length of a tool's name. It also limits the part of a position that a model makes up:
+// the name of a tool that does not exist.
 const MaxToolName = 64
 
-// ToolRules bound when a tool may be called in one call of its agent. A call that breaks them is
-// not made: the model learns why.
+// ToolRules limit when a tool may be called in one call of its agent. A call that breaks them is not made: the model
+// is told why.
 type ToolRules struct {
-	Max           int       // calls, 0 is without a bound
-	OnlyAfter     []string  // tools each of which must have succeeded in an answer before
-	OnlyAfterSpan diag.Span // where a script says so
-	Forbidden     string    // why it may not be called at all; "" when it may
+	Max           int       // calls; 0: no limit
+	OnlyAfter     []string  // tools that must each have succeeded in an earlier answer
+	OnlyAfterSpan diag.Span // where a script sets OnlyAfter
+	Forbidden     string    // why it may not be called at all; "" if it may
 }
 
 // checkToolRules reports rules that name an unknown tool.

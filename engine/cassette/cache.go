@@ -19,10 +19,9 @@ import (
 	"github.com/agentscript/agentscript/engine/runfile"
 )
 
-// Cache answers model calls from a directory of answers, and asks for those that are not there.
-// The answers of a request are numbered by how often a run has asked it: the second time returns
-// the second answer, so that what is asked again is answered anew. Failures are not kept. An
-// answer from the cache has used nothing.
+// Cache answers model calls from a directory of answers, and asks the models for those that are not there. The
+// answers to a request are numbered by how often a run has made it: the second time returns the second answer, so
+// that a repeated request gets a new answer. Failures are not kept. An answer from the cache has no usage.
 type Cache struct {
 	dir    string
 	models engine.Handler
@@ -35,19 +34,19 @@ type Cache struct {
 
 var _ engine.Handler = (*Cache)(nil)
 
-// keptRuns bounds the runs whose calls are counted at the same time.
+// keptRuns is the maximum number of runs whose calls are counted at the same time.
 const keptRuns = 1024
 
 // halfSuffix ends the names of files that are being written.
 const halfSuffix = ".new"
 
-// NewCache returns models behind a cache in a directory, which is made. What redact takes out of
-// a text is not written, see [Record].
+// NewCache returns models behind a cache in a directory, and creates the directory. What redact removes from a text
+// is not written; see [Record].
 func NewCache(dir string, models engine.Handler, redact func(string) string) (*Cache, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil { // prompts and answers are the user's alone
+	if err := os.MkdirAll(dir, 0o700); err != nil { // prompts and answers are for the user only
 		return nil, fmt.Errorf("the cache cannot be made: %w", err)
 	}
-	disk.SweepAll(dir, halfSuffix) // of processes that were killed
+	disk.SweepAll(dir, halfSuffix) // left by processes that were killed
 	return &Cache{dir: dir, models: models, redact: redact, counts: map[string]map[string]int{}}, nil
 }
 
@@ -66,7 +65,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		if known := answered(data, asked.Key); known != nil {
 			return replay(e, sink, engine.Outcome{Response: known, Attempt: 1})
 		}
-		err = fs.ErrNotExist // of an older version, or damaged: asked and written anew
+		err = fs.ErrNotExist // of an older version, or damaged: ask again and replace it
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return c.broken(e, err, model.Usage{})
@@ -91,7 +90,7 @@ func (c *Cache) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	return out
 }
 
-// answered is the answer of a model that a file holds, nil if it holds none to what is asked.
+// answered returns the model's answer in a file, or nil if the file does not answer the request.
 func answered(data []byte, key string) *model.Response {
 	s, err := runfile.DecodeStep(data)
 	if err != nil || s.Key != key || s.State != engine.StepDone {
@@ -111,7 +110,7 @@ func (c *Cache) broken(e *engine.Effect, err error, used model.Usage) engine.Out
 	return engine.Failed(failed)
 }
 
-// count says how often a run has made a call, this one included.
+// count returns how often a run has made a call, including this time.
 func (c *Cache) count(run, key string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
-// What stands where the cache keeps an answer, and is no file, is an error and not waited for.
+// If something other than a regular file is where the cache keeps an answer, that is an error, and reading does not
+// block.
 func TestCacheReadsFilesAlone(t *testing.T) {
 	text := "ok"
 	dir := filepath.Join(t.TempDir(), "cache")

@@ -1,7 +1,7 @@
-// Package cassette records the results of effects and answers effects from a record, so that a run can be
-// replayed without a model, a tool or a grant. A [Recorder] wraps the handlers of a run and writes the run to a
-// file, see package runfile; a [Replayer] takes their place. A [Cache] keeps the answers of models alone, in a
-// directory, and asks for those that it does not have.
+// Package cassette records the results of effects and answers effects from a record, so that a run can be replayed
+// without a model, a tool or a grant. A [Recorder] wraps the handlers of a run and writes the run to a file, see
+// package runfile; a [Replayer] replaces the handlers. A [Cache] keeps only the answers of models, in a directory,
+// and asks for those that it does not have.
 package cassette
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// row is a step of a record: what was asked, and what came of it.
+// row is a step of a record: a request and its outcome.
 type row struct {
 	engine.Step
 	outcome engine.Outcome
-	line    int // in the record
+	line    int // its number in the record
 	used    bool
 }
 
-// newRow reads the outcome of a step. Which schemas the script has now, the record does not know: records are read as
-// maps, and become what they are where they are used. Pictures and sounds stay what they are.
+// newRow decodes the outcome of a step. The record does not know the schemas that the script has now: typed values
+// are decoded as maps and converted where they are used. Pictures and sounds keep their types.
 func newRow(s engine.Step, line int) (*row, error) {
 	out, err := engine.DecodeOutcome(s.Outcome, engine.TypesOf(model.ImageType, model.AudioType).OrMaps())
 	if err != nil {
@@ -38,12 +38,12 @@ func newRow(s engine.Step, line int) (*row, error) {
 		return nil, fmt.Errorf("%s %q has the answer of a model", s.Kind, s.Name)
 	}
 	if s.Kind == engine.EffectModel {
-		out.Value = generable.Value{} // the run that is answered reads the text as its own type
+		out.Value = generable.Value{} // the replayed run decodes the text as its own type
 	}
 	return &row{Step: s, outcome: out, line: line}, nil
 }
 
-// replay hands out an answer as if it were given now.
+// replay returns a recorded outcome. If the effect streams, replay first sends the words of the answer to the sink.
 func replay(e *engine.Effect, sink engine.Sink, out engine.Outcome) engine.Outcome {
 	if e.Stream && sink != nil && out.Response != nil {
 		for seq, word := range text.Words(out.Response.Text()) {

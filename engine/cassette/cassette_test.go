@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/engine/cassette"
 )
 
-// A record that somebody damaged or forged is refused where it is read, and a cache that holds such
-// a row asks anew: neither panics a run nor lifts its budgets.
+// A damaged or forged record is refused when it is read, and a cache with such a row asks again: neither makes a run
+// panic or lifts its budgets.
 func TestForgedRows(t *testing.T) {
 	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("one"))}, nil)
 	head, good, _ := strings.Cut(text, "\n")

@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// modules are the names by which scripts know kinds.
+// modules holds the names by which scripts know kinds of effects.
 var modules = map[engine.EffectKind]string{engine.EffectExec: "sh", engine.EffectHTTP: "http", engine.EffectFS: "fs", engine.EffectEnv: "env"}
 
-// effectRequest is what rows hold of the requests of effects other than model calls.
+// effectRequest is what rows hold of requests other than model calls.
 type effectRequest struct {
 	Op       string                     `json:"op"`
 	Args     map[string]json.RawMessage `json:"args"`
@@ -25,11 +25,11 @@ type effectRequest struct {
 
 func (r *row) effectRequest() effectRequest {
 	var req effectRequest
-	_ = json.Unmarshal(r.Request, &req) // of another form nothing is known but its name
+	_ = json.Unmarshal(r.Request, &req) // of a request in another form only the name is known
 	return req
 }
 
-// what names the row for people: "this fs.read", "this call of agent \"critic\"".
+// what describes the row to people: "fs.read", "call of agent \"critic\"".
 func (r *row) what() string {
 	switch req := r.effectRequest(); {
 	case r.Kind == engine.EffectModel:
@@ -48,7 +48,7 @@ func (r *row) what() string {
 	return fmt.Sprintf("%s %q", r.Kind, r.Name)
 }
 
-// effectParts splits a request other than a model's.
+// effectParts splits a request that is not a model call.
 func (r *row) effectParts() []part {
 	req := r.effectRequest()
 	parts := []part{{"what is done", r.what()}}

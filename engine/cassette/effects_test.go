@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// A value comes back from a row as what it was: numbers of their kinds, pictures, and what looks like one.
+// A value comes back from a row unchanged: numbers of each kind, pictures, and values that look like pictures.
 func TestRecordedValues(t *testing.T) {
 	picture := model.ImageValue(model.Image{URL: "data:image/png;base64,AA==", MIME: "image/png"})
 	values := []generable.Value{generable.StrOf("a\u2028\"\\\x00"), generable.IntOf(-7), generable.BoolOf(false), {}, picture,
@@ -39,7 +39,7 @@ func TestRecordedValues(t *testing.T) {
 	}
 }
 
-// Rows of other effects that were damaged are refused where they are read.
+// Damaged rows of other effects are refused when they are read.
 func TestForgedEffectRows(t *testing.T) {
 	good := `{"v":1,"kind":"fs","name":"read","key":"fs:1","n":1,"path":"main","request":{"op":"read","args":{"path":"a"}},"value":"text","usage":{},"attempt":1}`
 	if _, err := Replay(strings.NewReader(good), "run.rec", nil); err != nil {

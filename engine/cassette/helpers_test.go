@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// port is a registry whose openai is the server, and which reads nothing of the machine.
+// port returns a registry whose openai provider is the server, and which reads no settings of the machine.
 func port(t *testing.T, s *llmtest.Server) *llm.Registry {
 	t.Helper()
 	r := llm.New(env("OPENAI_API_KEY", "sk-openai-test"), llm.WithBaseURL("openai", s.OpenAI()), llm.WithRetry(llm.RetryPolicy{Attempts: 1}), llm.WithPrices(nil))

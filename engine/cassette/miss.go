@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// missing is the error of a call that no row answers: the nearest row, and in what it differs.
+// missing returns the error of a call that no row answers. It names the nearest row and the difference.
 func (r *Replayer) missing(asked *row) *engine.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *Replayer) missing(asked *row) *engine.Error {
 // part is a named piece of a request.
 type part struct{ name, text string }
 
-// partsOf takes a request apart in the order in which people look at it.
+// partsOf splits a request, in the order in which people look at its parts.
 func partsOf(r *row) []part {
 	if r.Kind != engine.EffectModel {
 		return r.effectParts()
@@ -108,7 +108,7 @@ func partsOf(r *row) []part {
 var titles = map[string]string{"model": "the model", "fallbacks": "the models to fall back to", "system": "the system text", "tools": "the tools",
 	"choice": "the choice of tools", "output": "the output type", "structured": "the tier of structured output", "params": "the parameters"}
 
-// textsOf are the texts of parts by their names.
+// textsOf returns the texts of parts by name.
 func textsOf(parts []part) map[string]string {
 	texts := make(map[string]string, len(parts))
 	for _, p := range parts {
@@ -117,7 +117,7 @@ func textsOf(parts []part) map[string]string {
 	return texts
 }
 
-// plain is a JSON string's text, and other JSON as it is, in one form.
+// plain returns the text of a JSON string, and other JSON in compact form.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -130,8 +130,8 @@ func plain(raw json.RawMessage) string {
 	return b.String()
 }
 
-// alike says how near two requests are: a point for each part that is the same, and less for one
-// that begins or ends the same way. What is of the same agent and was not used is nearer.
+// alike returns a score of how near two requests are: a point for each equal part, and less for a part that begins or
+// ends the same way. A row of the same agent, at the same position, or not used yet is nearer.
 func alike(mine, theirs []part, was, asked *row) float64 {
 	score := 0.0
 	have := textsOf(theirs)
@@ -174,7 +174,7 @@ func reversed(s string) string {
 	return string(b)
 }
 
-// difference returns the first part in which two requests differ, and what is there in each.
+// difference returns the first part in which two requests differ, and its text in each of them.
 func difference(was, is []part) (what, before, now string) {
 	have := textsOf(was)
 	for _, p := range is {
@@ -196,7 +196,7 @@ func difference(was, is []part) (what, before, now string) {
 	return "what a hash holds and the record does not show", "", ""
 }
 
-// excerpt is what is around a place of a text, in one line.
+// excerpt returns the surroundings of a position in a text, in one line.
 func excerpt(s string, at int) string {
 	const before, after = 30, 90
 	from, to := max(at-before, 0), min(at+after, len(s))

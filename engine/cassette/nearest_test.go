@@ -13,14 +13,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// touch is an effect of a capability with one argument.
+// touch returns an effect of a capability with one argument.
 func touch(kind engine.EffectKind, op, argument string) *engine.Effect {
 	args := generable.NewMap(1)
 	args.Set("path", generable.StrOf(argument))
 	return &engine.Effect{Kind: kind, Name: op, At: &engine.Frame{}, Req: &capability.Request{Op: op, Args: args}}
 }
 
-// records returns the record of effects that all come to a text.
+// records returns the record of effects that all result in a text.
 func records(t *testing.T, effects ...*engine.Effect) string {
 	t.Helper()
 	var b strings.Builder
@@ -35,7 +35,7 @@ func records(t *testing.T, effects ...*engine.Effect) string {
 	return b.String()
 }
 
-// The nearest recorded effect is one of the same kind, however much another one is alike.
+// The nearest recorded effect is of the same kind, however similar one of another kind is.
 func TestNearestIsOfTheSameKind(t *testing.T) {
 	text := records(t, touch(engine.EffectFS, "read", "something else"), touch(engine.EffectHTTP, "read", "a.txt"))
 	for name, row := range map[string]struct {
@@ -53,7 +53,7 @@ func TestNearestIsOfTheSameKind(t *testing.T) {
 	hasAll(t, "a model call", strings.Join(model.Notes, "\n"), "it holds nothing of this kind")
 }
 
-// Among effects that are as much alike the nearest one is of the same agent, of the same position, and not used.
+// Of equally similar effects, the nearest one is of the same agent, at the same position, and not used.
 func TestNearestAmongEqualOnes(t *testing.T) {
 	of := func(agent, text string) *engine.Effect {
 		e := effect("openai/gpt-5", typed(text))
@@ -74,14 +74,14 @@ func TestNearestAmongEqualOnes(t *testing.T) {
 	nearest(`of agent "reviewer" in line 4`)
 }
 
-// Of two texts the one is nearer of which more is the same, not the one that begins with all that was asked.
+// Of two texts, the nearer one has more in common, even if the other one begins with everything that was asked.
 func TestNearestText(t *testing.T) {
 	text, _ := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("abc and a lot more")), effect("openai/gpt-5", typed("abx"))}, nil)
 	err := needErr(t, ask(replayer(t, text), "openai/gpt-5", typed("abc")))
 	hasAll(t, "notes", strings.Join(err.Notes, "\n"), "in line 3", `recorded: "abx"`)
 }
 
-// What differs in a call of a tool is shown as well.
+// The difference in a tool call is shown, too.
 func TestDifferenceOfACall(t *testing.T) {
 	called := func(args string) *model.Request {
 		return typed("x").Extend(model.Message{Role: model.RoleAssistant, Parts: []model.Part{{Kind: model.PartCall, Call: &model.ToolCall{ID: "c", Name: "f", Args: args}}}})
@@ -91,8 +91,8 @@ func TestDifferenceOfACall(t *testing.T) {
 	hasAll(t, "notes", strings.Join(err.Notes, "\n"), "message 2 (assistant)", "1}", "2}")
 }
 
-// Equal requests from positions that were not recorded are answered in the order of the record, and what is
-// left over can be asked for at any time.
+// Equal requests at positions that were not recorded are answered in the order of the record; what is left over can
+// be requested at any time.
 func TestEqualRequestsInOrder(t *testing.T) {
 	text, outs := recorded(t, []*engine.Effect{effect("openai/gpt-5", typed("x")), effect("openai/gpt-5", typed("x"))}, nil)
 	r := replayer(t, strings.ReplaceAll(text, `"agent":"reviewer",`, `"agent":"reviewer","path":"main/agent:reviewer#0/llm0",`))
@@ -124,7 +124,7 @@ func TestDifferenceIsShown(t *testing.T) {
 	}
 }
 
-// The runs whose calls are counted are bounded: with one more the first is forgotten, and asks as a new one does.
+// The number of runs whose calls are counted is limited: with one more, the first is forgotten and counts as new.
 func TestCacheForgetsRuns(t *testing.T) {
 	for others, asked := range map[int]int{1023: 2, 1024: 1} {
 		models := &counted{}

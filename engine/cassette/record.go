@@ -15,10 +15,10 @@ import (
 	"github.com/agentscript/agentscript/engine/runfile"
 )
 
-// Recorder passes model calls on and writes the outcome of each, a line of JSON per call, and does so for
-// other effects as [Recorder.Around] has it. A call that was cancelled has no outcome and is not
-// written; a question that nobody decided is, so that a replay waits where the run did. What must not be carried out
-// twice is also written before it begins.
+// Recorder passes model calls on and writes the outcome of each, one line of JSON per call. [Recorder.Around] does
+// the same for other effects. A cancelled call has no outcome and is not written. A question that nobody decided is
+// written, so that a replay waits where the run did. An effect that must not be carried out twice is also written
+// before it begins.
 type Recorder struct {
 	models engine.Handler
 	redact func(string) string
@@ -26,28 +26,29 @@ type Recorder struct {
 	mu     sync.Mutex
 	to     *runfile.Writer
 	head   engine.RunHead
-	begun  bool             // head is written
-	others []engine.Handler // that the recorder wraps, too
+	begun  bool             // head was written
+	others []engine.Handler // the other handlers that the recorder wraps
 	err    error
 }
 
 var _ engine.Handler = (*Recorder)(nil)
 
-// Record returns models with a recorder around it. Each line is written at once by a single
-// Write. What redact takes out of a text is not written; [llm.Registry.Redact] takes out keys, nil
-// nothing. Where a script runs, agentscript.RecordRun records more.
+// Record returns models wrapped by a recorder. Each line is written at once by a single Write. What redact removes
+// from a text is not written; [llm.Registry.Redact] removes keys, nil removes nothing. For runs of scripts,
+// agentscript.RecordRun records more.
 func Record(w io.Writer, models engine.Handler, redact func(string) string) *Recorder {
 	r := &Recorder{models: models, redact: redact, head: engine.RunHead{ABI: engine.ABI}}
 	r.to = runfile.NewWriter(w, r.hide)
 	return r
 }
 
-// Do implements [engine.Handler]. The call fails when it cannot be recorded.
+// Do implements [engine.Handler]. The call fails if it cannot be recorded.
 func (r *Recorder) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	return r.do(ctx, e, sink, r.models)
 }
 
-// Excusing returns what notifies models with prepared answers of branches that were ended, nil for others.
+// Excusing returns the function that notifies models with prepared answers about branches that were ended, or nil for
+// other models.
 func (r *Recorder) Excusing() func(agents []string) {
 	if m, ok := r.models.(interface{ Excusing() func(agents []string) }); ok {
 		return m.Excusing()
@@ -55,9 +56,9 @@ func (r *Recorder) Excusing() func(agents []string) {
 	return nil
 }
 
-// Around returns another handler with the recorder around it, to the same lines: that of commands,
-// requests and files, of MCP servers, of approvals, or of a host's own tools. A [Replayer] then answers
-// their effects as well, so that a replay touches nothing.
+// Around returns another handler, wrapped by the recorder and recorded to the same file: a handler of commands,
+// requests and files, of MCP servers, of approvals, or of a host's own tools. A [Replayer] then also answers its
+// effects, so that a replay touches nothing.
 func (r *Recorder) Around(h engine.Handler) engine.Handler {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +66,7 @@ func (r *Recorder) Around(h engine.Handler) engine.Handler {
 	return &around{r, h}
 }
 
-// around is a handler with a recorder around it.
+// around is a handler wrapped by a recorder.
 type around struct {
 	r *Recorder
 	h engine.Handler
@@ -75,16 +76,16 @@ func (a *around) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 	return a.r.do(ctx, e, sink, a.h)
 }
 
-// Secrets returns those of the handler inside.
+// Secrets returns the secrets of the wrapped handler.
 func (a *around) Secrets() []string { return secretsOf(a.h) }
 
-// Secrets returns those of the models, as an [engine.Handler] that holds secrets does.
+// Secrets returns the secrets of the models. An [engine.Handler] that holds secrets has this method.
 func (r *Recorder) Secrets() []string { return secretsOf(r.models) }
 
-// Secrets returns those of the models, as an [engine.Handler] that holds secrets does.
+// Secrets returns the secrets of the models. An [engine.Handler] that holds secrets has this method.
 func (c *Cache) Secrets() []string { return secretsOf(c.models) }
 
-// secretsOf returns the secrets that a handler holds, none of one that holds none.
+// secretsOf returns the secrets that a handler holds, if any.
 func secretsOf(h engine.Handler) []string {
 	if holder, ok := h.(interface{ Secrets() []string }); ok {
 		return holder.Secrets()
@@ -103,7 +104,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 		return engine.Failed(unrecorded(e, err))
 	}
 	out := h.Do(ctx, e, sink)
-	clock.Turn(ctx) // so that a record of a run in virtual time is the same every time
+	clock.Turn(ctx) // so that a run in virtual time always has the same record
 	if out.Err != nil && ctx.Err() != nil && (out.Err.Kind == engine.KindApproval || e.Kind == engine.EffectModel || errors.Is(ctx.Err(), context.Canceled)) {
 		return out
 	}
@@ -114,7 +115,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 	if kept.Flaw(e) != "" { // the engine refuses it
 		return out
 	}
-	r.known().Outcome(&kept) // a line hides what its JSON shows, but not what was JSON in the outcome before
+	r.known().Outcome(&kept) // hiding in the line's JSON does not find secrets in JSON that is nested in the outcome
 	step.State, step.Usage, step.Ended = runfile.StateOf(kept), kept.Usage, now().UTC()
 	if step.Outcome, err = kept.MarshalJSON(); err == nil {
 		err = r.step(step)
@@ -136,7 +137,7 @@ func (r *Recorder) step(s engine.Step) error {
 	return r.write(func() error { return r.to.Step(s) })
 }
 
-// write writes a line, the head before it. What could not be written once is not gone on with.
+// write writes a line, after the head. After a failed write it writes nothing more.
 func (r *Recorder) write(line func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,7 +151,7 @@ func (r *Recorder) write(line func() error) error {
 	return r.err
 }
 
-// hide takes out of a line what must not be written. The caller holds the lock.
+// hide removes from a line what must not be written. The caller holds the lock.
 func (r *Recorder) hide(line string) string {
 	if r.redact != nil {
 		line = r.redact(line)
@@ -158,7 +159,7 @@ func (r *Recorder) hide(line string) string {
 	return secretsIn(r.models, r.others).String(line)
 }
 
-// known are the secrets of all handlers that the recorder wraps.
+// known returns the secrets of all handlers that the recorder wraps.
 func (r *Recorder) known() *redact.Set {
 	r.mu.Lock()
 	defer r.mu.Unlock()

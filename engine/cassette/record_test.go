@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// counted answers a call with its last message and how many there were before it.
+// counted answers a call with its last message and the number of earlier calls.
 type counted struct {
 	mu    sync.Mutex
 	calls int
@@ -75,7 +75,7 @@ func typed(text string) *model.Request {
 	return req
 }
 
-// shownAll is what a call came to, as whoever made it sees it.
+// shownAll describes everything in an outcome that its caller sees.
 func shownAll(o engine.Outcome) string {
 	if o.Err != nil {
 		return fmt.Sprintf("%s %s %s %v %d", o.Err.Kind, o.Err.Code, o.Err.Message, o.Usage, o.Attempt)
@@ -96,7 +96,7 @@ func TestReplayGivesWhatWasRecorded(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", n, text)
 	}
 	r := replayer(t, text)
-	for i := range efs { // in another order than they were recorded, and by requests of their own
+	for i := range efs { // in a different order than recorded, with new requests
 		i = len(efs) - 1 - i
 		e := effect("openai/gpt-5", typed([]string{"one", "two", "fail"}[i]))
 		e.Stream = true
@@ -127,8 +127,8 @@ func TestReplayGivesWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// The same request of several branches is answered by position, whatever the order in which the
-// branches come, and else in the order of the record.
+// The same request in several branches is answered by position, in whatever order the branches ask, and otherwise in
+// the order of the record.
 func TestReplayOfParallelBranches(t *testing.T) {
 	flow := func(h engine.Handler, sched engine.Sched) string {
 		session := flow.NewSession()
@@ -156,7 +156,7 @@ func TestReplayOfParallelBranches(t *testing.T) {
 	}
 }
 
-// plainly leaves the calls of tools out of answers.
+// plainly removes tool calls from answers.
 type plainly struct{ engine.Handler }
 
 func (p plainly) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -218,7 +218,7 @@ func TestReplayOfWhatIsNoRecord(t *testing.T) {
 	}
 }
 
-// A key is written nowhere, however it came into a request or an answer.
+// A key is never written, however it came into a request or an answer.
 func TestNoKeyIsRecorded(t *testing.T) {
 	const canary = `sk-canary/"1234567890"+x`
 	r := llm.New(env("OPENAI_API_KEY", canary))
@@ -282,7 +282,7 @@ func TestRecordThatCannotBeWritten(t *testing.T) {
 	if err.Kind != engine.KindStore || err.Usage.In != 9 {
 		t.Errorf("%v %+v", err, err.Usage)
 	}
-	// A call that was cancelled came to nothing.
+	// A cancelled call has no outcome.
 	var b bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -339,7 +339,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// The whole port can be recorded and replayed without it.
+// An entire registry can be recorded and replayed without it.
 func TestRecordOverTheWire(t *testing.T) {
 	s := llmtest.New(llmtest.Reply{Text: "one two", In: 3, Out: 4}, llmtest.Reply{Status: 401, Body: `{"error":{"message":"no","code":"invalid_api_key"}}`})
 	defer s.Close()

@@ -18,24 +18,24 @@ import (
 	"github.com/agentscript/agentscript/engine/session"
 )
 
-// Replayer answers model calls from a record, without any model, and the other effects that were
-// recorded. It is the handler of every kind of which the record holds effects. One is answered by what the
-// same request returned when it was recorded; of several such, by that of its position, else in
-// the order of the record, so that it does not matter in which order branches ask. Each row
-// answers once. One that was not recorded fails, and the error says in what it differs from the
-// nearest one that was; in virtual time not before nothing else can go on, as its branch may be ended by
-// another, as it was when it was recorded.
+// Replayer answers model calls from a record, without a model, and the other effects that were recorded. It is the
+// handler of every kind of effect of which the record holds one. An effect is answered with what the same request
+// returned when it was recorded. If the record holds the same request several times, the one at the same position
+// answers, or else the next one in the order of the record, so that it does not matter in which order branches ask.
+// Each row answers once. An effect that was not recorded fails, and the error says how it differs from the nearest
+// recorded one. In virtual time it does not fail before nothing else can continue: another branch may end its branch,
+// as it did when it was recorded.
 type Replayer struct {
 	name   string
-	lines  string // what rows are counted by
+	lines  string // the unit that numbers the rows
 	redact func(string) string
 	cut    int
 	rows   []*row
-	byID   map[string]*row // those that have no answer yet
+	byID   map[string]*row // rows that wait or failed so far
 
-	sessions []session.Found // what they held
+	sessions []session.Found // what the sessions held
 	settings json.RawMessage // of the first run
-	seed     *uint64         // of the first run, nil when it is not known
+	seed     *uint64         // of the first run; nil if it is not known
 
 	mu    sync.Mutex
 	byKey map[string][]*row
@@ -43,8 +43,8 @@ type Replayer struct {
 
 var _ engine.Handler = (*Replayer)(nil)
 
-// Replay reads a record that a [Recorder] wrote, or another file of a run. The name is that of the file, for messages.
-// What was kept out of the record by redact must be kept out of messages, too.
+// Replay reads a record that a [Recorder] wrote, or another file of a run. The name of the file is used in messages.
+// What redact kept out of the record must be kept out of messages, too.
 func Replay(from io.Reader, name string, redact func(string) string) (*Replayer, error) {
 	r := newReplayer(name, "line", redact)
 	lines := runfile.NewReader(from, name)
@@ -71,7 +71,7 @@ func Replay(from io.Reader, name string, redact func(string) string) (*Replayer,
 	}
 }
 
-// ReplayRun reads a run of a store.
+// ReplayRun reads a run from a store.
 func ReplayRun(ctx context.Context, store engine.Store, id string, redact func(string) string) (*Replayer, error) {
 	info, err := store.Run(ctx, id)
 	if err != nil {
@@ -116,8 +116,8 @@ func (r *Replayer) begin(h engine.RunHead) error {
 	return nil
 }
 
-// add adds a step, unless it is one that no handler is asked for: what the engine answers itself, what a budget
-// refused, and what had no answer when its process ended.
+// add adds a step, unless no handler is called for it: the engine answers it itself, a budget refused it, or it had
+// no answer when its process ended.
 func (r *Replayer) add(s engine.Step, line int) error {
 	switch s.Kind {
 	case engine.EffectBudget, engine.EffectMemory, engine.EffectChoice, engine.EffectSleep:
@@ -138,7 +138,7 @@ func (r *Replayer) add(s engine.Step, line int) error {
 		delete(r.byID, s.ID)
 		return nil
 	}
-	if s.State == engine.StepWaiting || s.State == engine.StepFailed { // it may be answered or caught further below
+	if s.State == engine.StepWaiting || s.State == engine.StepFailed { // a later row may answer it or record that it was caught
 		r.byID[s.ID] = next
 	}
 	r.rows = append(r.rows, next)
@@ -146,10 +146,10 @@ func (r *Replayer) add(s engine.Step, line int) error {
 	return nil
 }
 
-// Settings returns what a host had kept with the run that was recorded, nil for nothing.
+// Settings returns what a host stored with the recorded run, or nil.
 func (r *Replayer) Settings() json.RawMessage { return r.settings }
 
-// Cut returns the number of the last line of the record if it was left out because it was cut, else 0.
+// Cut returns the number of the last line of the record if it was cut and omitted, and 0 otherwise.
 func (r *Replayer) Cut() int { return r.cut }
 
 // Do implements [engine.Handler].
@@ -173,7 +173,7 @@ func (r *Replayer) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	return engine.Failed(r.missing(ask))
 }
 
-// take returns the row that answers a call, nil when there is none.
+// take returns the row that answers a call and marks it as used. It returns nil if there is none.
 func (r *Replayer) take(asked *row) *row {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,8 +196,8 @@ func (r *Replayer) take(asked *row) *row {
 	return found
 }
 
-// takeRedacted returns the row of a call that held a key when it was recorded: the key may not be known now, and then
-// the call has another digest. All but what replaces the key must be the same.
+// takeRedacted returns the row of a call that contained a key when it was recorded. If the key is not known now, the
+// call has a different digest. Everything except the mark that replaces the key must be the same.
 func (r *Replayer) takeRedacted(asked *row) *row {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,8 +211,8 @@ func (r *Replayer) takeRedacted(asked *row) *row {
 	return nil
 }
 
-// fitsRedacted reports whether a text is another one but for the marks of keys in that, each of which stands for
-// something that could be a key.
+// fitsRedacted reports whether text equals marked, where each redaction mark in marked stands for something in text
+// that could be a key.
 func fitsRedacted(marked, text string) bool {
 	pieces := strings.Split(marked, redact.Marker)
 	rest, ok := strings.CutPrefix(text, pieces[0])
@@ -238,10 +238,10 @@ func fitsRedacted(marked, text string) bool {
 	return ok && len(pieces) > 1 && rest == ""
 }
 
-// Lines is what calls of the record are counted by: lines of a file, or steps of a run in a store.
+// Lines returns the unit that numbers the calls of the record: lines of a file, or steps of a run in a store.
 func (r *Replayer) Lines() string { return r.lines }
 
-// Unused returns the lines, or the steps of a run in a store, of calls that were recorded and not made now.
+// Unused returns the lines, or the steps of a run in a store, of recorded calls that were not made in the replay.
 func (r *Replayer) Unused() []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

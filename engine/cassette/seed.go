@@ -2,7 +2,8 @@ package cassette
 
 import "github.com/agentscript/agentscript/engine"
 
-// Seeded has the seed of a run be in its record before its first random number or id, and returns it.
+// Seeded makes sure that the record holds the seed of a run before the run's first random number or id, and returns
+// the seed.
 func (r *Recorder) Seeded(seed uint64) (uint64, error) {
 	r.mu.Lock()
 	if r.head.Seed != seed {
@@ -12,13 +13,13 @@ func (r *Recorder) Seeded(seed uint64) (uint64, error) {
 	return seed, r.write(nil)
 }
 
-// Timed returns a handler of the time with the recorder around it.
+// Timed returns the handler of the time, wrapped by the recorder.
 func (r *Recorder) Timed(h engine.Handler) engine.Handler { return &around{r, h} }
 
-// Timed returns what answers in the place of a handler of the time.
+// Timed returns the handler that replaces the handler of the time.
 func (r *Replayer) Timed(engine.Handler) engine.Handler { return r }
 
-// Seeded returns the recorded seed, or the given one when none was recorded.
+// Seeded returns the recorded seed, or the given one if none was recorded.
 func (r *Replayer) Seeded(seed uint64) (uint64, error) {
 	if r.seed != nil {
 		return *r.seed, nil

@@ -10,9 +10,8 @@ import (
 	"github.com/agentscript/agentscript/engine/session"
 )
 
-// Sessions is a store for replays, which begins with what the recorded sessions held when their runs
-// took them and is gone when the process ends; and the id of the first of them, "" when the run that was
-// recorded had none.
+// Sessions returns a store for replays and the id of the first recorded session, "" if the recorded run had none. The
+// store begins with what the recorded sessions held when their runs took them, and lives as long as the process.
 func (r *Replayer) Sessions() (store engine.SessionStore, id string) {
 	s := &replayedSessions{held: map[string]map[string]string{}}
 	for _, held := range r.sessions {

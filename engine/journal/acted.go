@@ -9,8 +9,8 @@ import (
 // Acted implements [engine.DurableJournal].
 func (j *Journal) Acted(position string) bool { return j.acted[position] }
 
-// Recorded implements [engine.DurableJournal]. What is of the run that this one is a fork of does not count: the fork may do
-// something else there.
+// Recorded implements [engine.DurableJournal]. Effects of the run that this one is a fork of do not count: the fork
+// may do something else at their positions.
 func (j *Journal) Recorded(position string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -18,7 +18,8 @@ func (j *Journal) Recorded(position string) bool {
 	return r != nil && !r.live && !r.other
 }
 
-// actedAt returns the positions of the calls of tools below which a run had effects.
+// actedAt returns the positions of the tool calls below which a run had effects, other than the approval or budget of
+// the call itself.
 func actedAt(rows map[string]*row) map[string]bool {
 	const call = "/tool:"
 	at := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Bundle returns the script of a run, as it was when the run began.
+// Bundle returns the script of a run as it was when the run began.
 func Bundle(ctx context.Context, s engine.Store, run engine.RunInfo) (engine.Bundle, error) {
 	b, err := s.Bundle(ctx, run.Bundle)
 	if errors.Is(err, &engine.Error{Code: diag.RunNotFound}) {
@@ -18,7 +18,7 @@ func Bundle(ctx context.Context, s engine.Store, run engine.RunInfo) (engine.Bun
 	return b, err
 }
 
-// Done is the failure to go on with a run that has ended well.
+// Done is the failure to continue a run that has ended successfully.
 func Done(run string) *engine.Error {
 	return engine.Errorf(engine.KindInput, diag.RunExists, "run %s has ended well, and has nothing left to do", run).
 		WithHelp("agentscript runs show %s prints its result; agentscript runs fork %s --from main runs it again", run, run)

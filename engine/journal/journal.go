@@ -1,5 +1,5 @@
-// Package journal keeps the journal of a run in a store: a row for each effect, by which the run can go on in another
-// process, be forked, replayed and shown.
+// Package journal keeps the journal of a run in a store: a row for each effect, from which the run can be continued
+// in another process, forked, replayed and shown.
 package journal
 
 import (
@@ -19,53 +19,53 @@ import (
 // Options of a [Journal].
 type Options struct {
 	Types engine.Types             // finds the schemas of the script's records
-	Hide  func(text string) string // takes secrets out of what is stored; nil: there are none
-	Stop  func(why error)          // called when the run must stop: another owner has it, or it was cancelled from outside; may be nil
-	Now   func() time.Time         // nil is [time.Now]
+	Hide  func(text string) string // removes secrets from what is stored; nil: there are none
+	Stop  func(why error)          // called when the run must stop: another owner has taken it, or it was cancelled from outside; may be nil
+	Now   func() time.Time         // nil: time.Now
 }
 
 // Journal is the journal of one run. It is safe for concurrent use.
 type Journal struct {
 	store engine.Store
 	opts  Options
-	begin func(ctx context.Context) (engine.OpenRun, error) // called once, by the first effect
+	begin func(ctx context.Context) (engine.OpenRun, error) // called once, by the first effect that is recorded
 
 	opening sync.Mutex
-	run     engine.OpenRun // nil before the first effect of a run that is new
+	run     engine.OpenRun // nil until a new run records its first effect
 	ended   bool
 
 	mu       sync.Mutex
 	rows     map[string]*row
 	at       map[string]string // ids by position
-	acted    map[string]bool   // the positions of calls of tools below which the run had effects when it was taken
+	acted    map[string]bool   // the positions of tool calls below which the run had effects when it was taken
 	memories []engine.Outcome
-	copies   []engine.Step // of the run that this one is a fork of, which it was answered from and does not hold yet
-	copying  sync.Mutex    // held while they are written: what is committed later comes after them
-	left     []string      // ids of what waits in branches that have ended
+	copies   []engine.Step // answered from the run that this one is a fork of, and not written to this run yet
+	copying  sync.Mutex    // held while copies are written: what is committed later must come after them
+	left     []string      // ids of steps that wait in branches that have ended
 	signals  []engine.Signal
-	begun    map[string]time.Time // by id, of effects that this process does
-	taken    map[int64]string     // by the Seq of a signal, the id of the effect that it was taken for
-	forked   bool                 // what is not found is done, whatever was recorded at its position
-	reused   int                  // effects that were answered
-	spent    model.Usage          // by them
+	begun    map[string]time.Time // by id, of effects in progress in this process
+	taken    map[int64]string     // by the Seq of a signal, the id of the effect that took it
+	forked   bool                 // an effect that is not found is carried out, whatever was recorded at its position
+	reused   int                  // effects that were answered from the store
+	spent    model.Usage          // what those effects had used
 	wake     func()
 	stop     chan struct{} // closed when nobody listens for signals any more
 }
 
 var _ engine.DurableJournal = (*Journal)(nil)
 
-// row is what is known of a step.
+// row is what is known about a step.
 type row struct {
 	step    engine.Step
 	outcome engine.Outcome
-	read    bool           // outcome is that of step
-	live    bool           // it was committed by this process
-	other   bool           // it is of the run that this one is a fork of, and not yet this one's
-	asks    *engine.Effect // that this process asked about; nil: it did not
+	read    bool           // outcome has been decoded
+	live    bool           // this process committed it
+	other   bool           // it belongs to the run that this one is a fork of, and was not copied yet
+	asks    *engine.Effect // the effect for which this process asked; nil if it did not
 }
 
-// New returns the journal of a new run, which begin makes in the store when its first effect is to be recorded. The store
-// may be nil for one to which nothing is sent.
+// New returns the journal of a new run. begin creates the run in the store when its first effect is recorded. store
+// may be nil if nothing is sent to the run.
 func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.OpenRun, error)) *Journal {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -73,7 +73,8 @@ func New(store engine.Store, o Options, begin func(ctx context.Context) (engine.
 	return &Journal{store: store, opts: o, begin: begin, rows: map[string]*row{}, at: map[string]string{}, taken: map[int64]string{}, begun: map[string]time.Time{}, stop: make(chan struct{})}
 }
 
-// Resume returns the journal of a run that was taken, with all that it holds, and, for a fork, with what it may still take.
+// Resume returns the journal of a run that was taken, with everything that the run holds and, if the run is a fork,
+// with what it may still take from its parent.
 func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Options) (*Journal, error) {
 	j := New(store, o, nil)
 	j.run = run
@@ -91,7 +92,7 @@ func Resume(ctx context.Context, store engine.Store, run engine.OpenRun, o Optio
 	return j, nil
 }
 
-// load reads the steps of a run, in the place of those of the same ids that the journal has.
+// load reads the steps of a run. They replace those with the same ids in the journal.
 func (j *Journal) load(ctx context.Context, id string) error {
 	return j.store.Steps(ctx, id, 0, j.read)
 }
@@ -131,7 +132,7 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 	}
 	if !r.read {
 		types := j.opts.Types
-		if r.step.Kind == engine.EffectApproval { // the parameters of a tool are no schema of the script; they are converted where they are used
+		if r.step.Kind == engine.EffectApproval { // the parameters of a tool are not a schema of the script; they are converted where they are used
 			types = types.OrMaps()
 		}
 		out, err := engine.DecodeOutcome(r.step.Outcome, types)
@@ -142,19 +143,19 @@ func (j *Journal) Answer(id string) (engine.Outcome, bool) {
 			out.Err = out.Err.OfEffect(id)
 		}
 		r.outcome, r.read = out, true
-		if r.other { // so that the fork goes on by itself, whatever becomes of the other run
+		if r.other { // so that the fork no longer depends on the other run
 			own := r.step
-			own.Usage, own.Taken = model.Usage{}, 0 // it was the other run's
+			own.Usage, own.Taken = model.Usage{}, 0 // these belong to the other run
 			j.copies, r.other = append(j.copies, own), false
 		}
-		r.step.Outcome, r.step.Request = nil, nil // each row is answered once
+		r.step.Outcome, r.step.Request = nil, nil // decoded: not needed any more
 		j.reused++
 		j.spent = j.spent.Add(out.Usage)
 	}
 	return r.outcome, true
 }
 
-// diverged reports an effect at a position where another one was recorded.
+// diverged reports an effect at a position where a different one was recorded.
 func (j *Journal) diverged(id string) (engine.Outcome, bool) {
 	was := j.rows[j.at[Position(id)]]
 	if was == nil || j.forked || was.other || was.live || was.step.State == engine.StepWaiting {
@@ -164,7 +165,7 @@ func (j *Journal) diverged(id string) (engine.Outcome, bool) {
 		WithHelp("something that is no part of the script has changed, as a rule that was given now, the tools of a server, or a builtin of the host: agentscript runs fork %s goes on with what still fits", j.run.Info().ID)), true
 }
 
-// Reused returns how many effects were answered from the store by now, and what they had used.
+// Reused returns how many effects have been answered from the store, and what they had used.
 func (j *Journal) Reused() (effects int, used model.Usage) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -178,8 +179,8 @@ func (j *Journal) Memories() []engine.Outcome {
 	return append([]engine.Outcome(nil), j.memories...)
 }
 
-// Commit implements [engine.Journal]. What only reads is written without waiting for the disk: it is there before
-// anything that was committed later.
+// Commit implements [engine.Journal]. The outcome of an effect that only reads is written without waiting for the
+// disk; it is still stored before anything that is committed later.
 func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out engine.Outcome) error {
 	s, err := j.step(id, e)
 	if err != nil {
@@ -210,8 +211,8 @@ func (j *Journal) Commit(ctx context.Context, id string, e *engine.Effect, out e
 	return nil
 }
 
-// saidToFail reports whether the signal of some Seq is the answer that its step failed, which stays: the step is neither
-// asked about again nor done.
+// saidToFail reports whether the signal with a Seq is the answer that its step failed. Such a failure is final: the
+// step is neither asked about again nor carried out.
 func (j *Journal) saidToFail(seq int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -238,7 +239,8 @@ func (j *Journal) Took(id string) (begun, ended time.Time) {
 	return begun, ended
 }
 
-// Worked is the most that the effects took together which were recorded before the run was resumed.
+// Worked returns the total time of the effects that were recorded before the run was resumed. Effects that overlapped
+// count in full, so that the total is an upper bound.
 func (j *Journal) Worked() (sum time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -250,8 +252,8 @@ func (j *Journal) Worked() (sum time.Duration) {
 	return sum
 }
 
-// worked reports whether the run was at work from the beginning of a step to its end: it neither slept nor waited for an
-// answer from outside.
+// worked reports whether the run was at work for the whole time of a step: it neither slept nor waited for an answer
+// from outside.
 func worked(s *engine.Step) bool {
 	switch s.Kind {
 	case engine.EffectWait, engine.EffectApproval, engine.EffectSleep:
@@ -277,7 +279,8 @@ func (j *Journal) Intend(ctx context.Context, e *engine.Effect) error {
 	return nil
 }
 
-// Unknown implements [engine.DurableJournal]. What failed and ended the run may have been carried out in part.
+// Unknown implements [engine.DurableJournal]. An effect that failed and ended the run may have been carried out in
+// part.
 func (j *Journal) Unknown(id string) (why *engine.Error, is bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -286,7 +289,7 @@ func (j *Journal) Unknown(id string) (why *engine.Error, is bool) {
 		return nil, false
 	}
 	if r.step.Outcome != nil {
-		out, _ := engine.DecodeOutcome(r.step.Outcome, j.opts.Types) // one that cannot be read says nothing
+		out, _ := engine.DecodeOutcome(r.step.Outcome, j.opts.Types) // an outcome that cannot be read gives no reason
 		why = out.Err
 	}
 	return why, true
@@ -311,10 +314,10 @@ func (j *Journal) Caught(id string) {
 			return
 		}
 	}
-	_ = j.put(context.Background(), s, false) // the store reports it with the next row, which must not be kept without this one
+	_ = j.put(context.Background(), s, false) // the store reports a failure with the next row, which must not be kept without this one
 }
 
-// step is the row of an effect, without what came of it.
+// step returns the row of an effect, without its outcome.
 func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 	s, err := StepOf(id, e)
 	if err != nil {
@@ -327,7 +330,7 @@ func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 	defer j.mu.Unlock()
 	if r := j.rows[id]; r != nil {
 		s.Taken = r.step.Taken
-		if !r.step.Begun.IsZero() { // else an answer was refused before it was asked
+		if !r.step.Begun.IsZero() { // it is zero if an answer was refused before the effect was asked about
 			s.Begun = r.step.Begun
 		}
 	}
@@ -342,7 +345,7 @@ func (j *Journal) step(id string, e *engine.Effect) (engine.Step, error) {
 	return s, nil
 }
 
-// encoded is an outcome as a row holds it.
+// encoded returns an outcome in the form that a row holds.
 func (j *Journal) encoded(out engine.Outcome) ([]byte, error) {
 	text, err := out.MarshalJSON()
 	return j.hidden(text), err
@@ -355,7 +358,7 @@ func (j *Journal) hidden(text []byte) []byte {
 	return []byte(j.opts.Hide(string(text)))
 }
 
-// put writes a step, after the run was made in the store.
+// put writes a step. It creates the run in the store first if necessary.
 func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	run, err := j.opened(ctx)
 	if err != nil {
@@ -367,7 +370,8 @@ func (j *Journal) put(ctx context.Context, s engine.Step, sync bool) error {
 	return run.Put(context.WithoutCancel(ctx), s, sync) // an answer was paid for
 }
 
-// Begin has the run be in the store, with all that it was answered from the run that it is a fork of.
+// Begin makes sure that the run is in the store, with everything that it was answered from the run that it is a fork
+// of.
 func (j *Journal) Begin(ctx context.Context) error {
 	run, err := j.opened(ctx)
 	if err != nil {
@@ -394,14 +398,14 @@ func (j *Journal) opened(ctx context.Context) (engine.OpenRun, error) {
 	return run, nil
 }
 
-// Run returns the run in the store, nil while nothing was recorded.
+// Run returns the run in the store, or nil if nothing was recorded yet.
 func (j *Journal) Run() engine.OpenRun {
 	j.opening.Lock()
 	defer j.opening.Unlock()
 	return j.run
 }
 
-// End records how the run ended and gives it back. A run that has done nothing is not kept.
+// End records how the run ended and gives it back. A run that has done nothing is not stored.
 func (j *Journal) End(ctx context.Context, e engine.RunEnd) error {
 	j.opening.Lock()
 	defer j.opening.Unlock()
@@ -426,7 +430,7 @@ func (j *Journal) End(ctx context.Context, e engine.RunEnd) error {
 	}
 	before := j.copied(ctx, j.run, false)
 	switch e.Status {
-	case engine.RunParked: // what nobody asked for this time was left by an earlier process
+	case engine.RunParked: // steps that this process did not ask about were left by an earlier one
 		j.leaveUnasked()
 		fallthrough
 	case engine.RunDone:

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// What is left at the end of a run is left in the order in which it was recorded, not in that of a map: a durable
-// workflow that is repeated writes the same.
+// Steps that are left at the end of a run are written in the order in which they were recorded, not in that of a map:
+// a durable workflow that is repeated must write the same.
 func TestLeftInOrder(t *testing.T) {
 	j := New(nil, Options{}, nil)
 	var want []string

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Nowhere returns a run that no store holds: what is put into it is gone.
+// Nowhere returns a run that no store holds: what is put into it is discarded.
 func Nowhere(head engine.RunHead) engine.OpenRun { return nowhere{head} }
 
 type nowhere struct{ head engine.RunHead }

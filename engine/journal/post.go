@@ -8,19 +8,19 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Post is what a run asks from outside, and what was sent to it and is not taken yet.
+// Post is what a run asks for from outside, and what was sent to it and not taken yet.
 type Post struct {
-	Waits    []engine.Step            // what needs an answer that nobody has sent, in the order of the steps
-	Answered map[string]engine.Signal // the answers of the other steps that need one, by the ids of the steps
-	Queued   []engine.Signal          // answers by names for which no step waits
+	Waits    []engine.Step            // the steps that need an answer that nobody has sent, in the order of the steps
+	Answered map[string]engine.Signal // the answers to the other steps that need one, by step id
+	Queued   []engine.Signal          // the answers sent to names for which no step waits
 
-	waiting map[string]string // the names of the waits among the steps that need an answer, by the ids of the steps
-	taken   map[string]int64  // by the name of waits, the last answer that one of them has had: they are had in their order
-	signals []engine.Signal   // all that was sent
+	waiting map[string]string // the names of the waits among the steps that need an answer, by step id
+	taken   map[string]int64  // by name, the Seq of the last answer that a wait took; answers to a name are taken in order
+	signals []engine.Signal   // everything that was sent
 }
 
-// Had reports whether the last answer that a wait of some name has had is equal to one that is sent. It returns an error that
-// says who answered what if it was another one, and false if none was had.
+// Had reports whether a wait with the given name has already taken an answer. If the last answer taken differs from
+// a, Had returns an error that says who sent it.
 func (p *Post) Had(name string, a engine.Answer) (bool, error) {
 	at := slices.IndexFunc(p.signals, func(is engine.Signal) bool { return is.Seq == p.taken[name] })
 	if at < 0 {
@@ -42,8 +42,8 @@ func (p *Post) Took(step engine.Step) (is engine.Signal, ok bool) {
 	return p.signals[at], true
 }
 
-// ReadPost reads what a run asks, and what was sent to it. Beside the steps that wait these are the ones of which nobody
-// knows what came of them, unless a process has the run: it may be carrying them out.
+// ReadPost reads what a run asks for and what was sent to it. What the run asks for includes the outcomes of steps
+// whose outcome is unknown, unless a process holds the run: that process may be carrying them out.
 func ReadPost(ctx context.Context, s engine.Store, run engine.RunInfo) (*Post, error) {
 	return readPost(ctx, s, run, func(engine.Step) {})
 }
@@ -106,7 +106,7 @@ func (p *Post) Untaken() []engine.Signal {
 	return all
 }
 
-// unheard reports that a run which nobody has would ask what came of a step when it is resumed.
+// unheard reports whether a run that nobody holds would ask for the outcome of a step when it is resumed.
 func unheard(step engine.Step, run engine.RunInfo) bool {
 	if run.Live || run.Status == engine.RunDone || run.Status == engine.RunCancelled {
 		return false
@@ -114,8 +114,8 @@ func unheard(step engine.Step, run engine.RunInfo) bool {
 	return unknown(step)
 }
 
-// unknown reports that a step may have been carried out, and nobody has said what came of it. What failed and ended the
-// run may have been carried out in part.
+// unknown reports whether a step may have been carried out without anybody having recorded its outcome. An effect
+// that failed and ended the run may have been carried out in part.
 func unknown(step engine.Step) bool {
 	switch step.State {
 	case engine.StepIntent:

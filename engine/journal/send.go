@@ -18,28 +18,29 @@ import (
 
 // Letter is an answer on its way to a run.
 type Letter struct {
-	To     string        `json:"to"`              // a step that waits, by its id or position, or a wait by its name
-	Dedup  string        `json:"dedup,omitempty"` // has one more answer be sent to a name; those that share it are the same
+	To     string        `json:"to"`              // a step that waits, by its id or position, or a wait, by its name
+	Dedup  string        `json:"dedup,omitempty"` // lets one more answer be sent to a name; letters that share it are the same
 	By     string        `json:"by,omitempty"`    // who sent it, and when
 	At     time.Time     `json:"at"`
 	Answer engine.Answer `json:"answer"`
 }
 
-// Mailbox is a store that brings letters to where their runs are, which put them in their places in one step with what they do:
-// nothing happens to a run between a look at what it waits for and the answer.
+// Mailbox is a store that delivers letters to the place where their runs execute. There a letter is checked and
+// stored in one step, so that nothing happens to the run between the look at what it waits for and the answer.
 type Mailbox interface {
 	Deliver(ctx context.Context, run string, l Letter) error
 }
 
-// Checking is a store that says whether an answer fits the step that waits for it, before it is stored.
+// Checking is a store that can say whether an answer fits the step that waits for it, before the answer is stored.
 type Checking interface {
 	Fits(step string, a engine.Answer) *engine.Error
 }
 
-// Send sends an answer to a run: to a step that waits, by its id or its position, or to a wait by its name, which
-// the run need not have come to yet. The first answer stays: an equal one changes nothing, and another one is an error
-// that says who sent what and when. So it is with the one answer to a name that waits for a step to come; a dedup has one
-// more be sent, and those that share it are the same. by and at say who sent it and when.
+// Send sends an answer to a run: to a step that waits, by its id or position, or to a wait, by its name, which the
+// run need not have reached yet. The first answer stays: an equal one changes nothing, and a different one is an
+// error that says who sent what and when. The same applies to the single answer that can be queued for a name. A
+// dedup lets one more answer be sent; answers that share a dedup are the same. by and at say who sent the answer and
+// when.
 func Send(ctx context.Context, s engine.Store, run, to, dedup, by string, at time.Time, a engine.Answer) error {
 	return Deliver(ctx, s, run, Letter{to, dedup, by, at, a})
 }
@@ -60,8 +61,8 @@ func Deliver(ctx context.Context, s engine.Store, run string, l Letter) error {
 	return same(is, *sent)
 }
 
-// Addressed returns what [Send] would store of a letter, nil where an equal answer was there before, or the error with which
-// it would refuse it.
+// Addressed returns the signal that [Send] would store for a letter, nil if an equal answer was sent before, or the
+// error with which Send would refuse the letter.
 func Addressed(ctx context.Context, s engine.Store, run string, l Letter) (*engine.Signal, error) {
 	value, err := json.Marshal(l.Answer)
 	if err != nil {
@@ -118,8 +119,8 @@ func Addressed(ctx context.Context, s engine.Store, run string, l Letter) (*engi
 	return &sent, nil
 }
 
-// open returns the step that an answer is for and that nobody has answered: the one that is named, or the first wait of a
-// name. It is nil where there is none.
+// open returns the unanswered step that an answer is for: the named step or, if named is nil, the first wait with the
+// name to. It returns nil if there is none.
 func (p *Post) open(named *engine.Step, to string) *engine.Step {
 	for i, is := range p.Waits {
 		if named != nil && is.ID == named.ID || named == nil && is.Kind == engine.EffectWait && is.Name == to {
@@ -129,7 +130,7 @@ func (p *Post) open(named *engine.Step, to string) *engine.Step {
 	return nil
 }
 
-// sentTo returns the last answer to a name that is not taken yet, nil if there is none.
+// sentTo returns the last answer to a name that is not taken yet, or nil if there is none.
 func (p *Post) sentTo(name string) (last *engine.Signal) {
 	for _, is := range p.Untaken() {
 		if is.Step == "" && is.Name == name || is.Step != "" && p.waiting[is.Step] == name {
@@ -139,13 +140,13 @@ func (p *Post) sentTo(name string) (last *engine.Signal) {
 	return last
 }
 
-// had returns the answer that a step has had, nil if it has had none.
+// had returns the answer that a step has received, or nil if it has received none.
 func (p *Post) had(step *engine.Step) *engine.Signal {
 	if is, answered := p.Answered[step.ID]; answered {
 		return &is
 	}
 	at := slices.IndexFunc(p.signals, func(is engine.Signal) bool {
-		return is.Seq == step.Taken || step.Taken == 0 && is.Step == step.ID // the process of the run asked for it itself, as at a terminal
+		return is.Seq == step.Taken || step.Taken == 0 && is.Step == step.ID // the run's own process asked for the answer, for example at a terminal
 	})
 	if at < 0 || step.State == engine.StepIntent { // an intent is carried out again
 		return nil
@@ -153,7 +154,7 @@ func (p *Post) had(step *engine.Step) *engine.Signal {
 	return &p.signals[at]
 }
 
-// same reports that another answer was there before as an error.
+// same returns an error if sent differs from is, the answer that was sent before.
 func same(is, sent engine.Signal) error {
 	if equal(is.Value, sent.Value) {
 		return nil
@@ -162,7 +163,7 @@ func same(is, sent engine.Signal) error {
 		WithHelp("the first answer stays")
 }
 
-// equal reports whether two texts of JSON are the same value, in whichever order their keys are.
+// equal reports whether two JSON texts are the same value, regardless of the order of keys.
 func equal(a, b []byte) bool {
 	x, ok := decoded(a)
 	y, both := decoded(b)
@@ -171,7 +172,7 @@ func equal(a, b []byte) bool {
 
 func decoded(data []byte) (v any, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // large numbers differ
+	d.UseNumber() // so that different large numbers stay different
 	err := d.Decode(&v)
 	return v, err == nil
 }

@@ -28,11 +28,11 @@ func (j *Journal) Asks(ctx context.Context, e *engine.Effect, failed *engine.Err
 	own := *e
 	j.rows[id] = &row{step: s, live: was != nil && was.live, asks: &own}
 	j.left = slices.DeleteFunc(j.left, func(is string) bool { return is == id })
-	if ctx.Err() != nil { // its branch has ended meanwhile
+	if ctx.Err() != nil { // its branch has ended in the meantime
 		j.leave(id)
 	}
 	j.mu.Unlock()
-	return j.refresh(ctx) // what was sent meanwhile
+	return j.refresh(ctx) // what was sent in the meantime
 }
 
 // Answered implements [engine.DurableJournal].
@@ -45,7 +45,7 @@ func (j *Journal) Answered(e *engine.Effect) (a engine.Answer, sent bool) {
 	defer j.mu.Unlock()
 	var last int64
 	if r := j.rows[id]; r != nil {
-		last = r.step.Taken // of an effect that was carried out again since, and is unknown once more
+		last = r.step.Taken // signals up to this one are used: the effect refused them, or was carried out again after them
 	}
 	for _, s := range j.signals {
 		of, taken := j.taken[s.Seq]
@@ -66,7 +66,7 @@ func (j *Journal) Answered(e *engine.Effect) (a engine.Answer, sent bool) {
 	return a, false
 }
 
-// fits says why an answer does not fit a step that waits for it, nil where it does or nobody knows.
+// fits returns why an answer does not fit a step that waits for it, or nil if it fits or that is not known.
 func (j *Journal) fits(step string, a engine.Answer) *engine.Error {
 	j.mu.Lock()
 	var asks *engine.Effect
@@ -105,15 +105,15 @@ func (j *Journal) Leave(e *engine.Effect) {
 	j.leave(e.ID())
 }
 
-// leave notes a step that is left if it still waits. The caller holds j.mu.
+// leave marks a step as left if it still waits. The caller holds j.mu.
 func (j *Journal) leave(id string) {
 	if r := j.rows[id]; r != nil && !r.other && r.step.State == engine.StepWaiting {
 		j.left = append(j.left, id)
 	}
 }
 
-// leaveUnasked leaves what waited in an earlier process and was not asked for in this one, in which all of the run waits: its
-// branch had ended before that could be written.
+// leaveUnasked leaves the steps that waited in an earlier process and for which this process, in which the whole run
+// waits, did not ask: their branches had ended before that could be written.
 func (j *Journal) leaveUnasked() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -124,13 +124,13 @@ func (j *Journal) leaveUnasked() {
 		}
 	}
 	slices.SortFunc(unasked, func(a, b engine.Step) int { return cmp.Compare(a.Seq, b.Seq) })
-	for _, s := range unasked { // always in one order: a workflow that is repeated writes the same
+	for _, s := range unasked { // in a fixed order: a workflow that is repeated writes the same
 		j.leave(s.ID)
 	}
 }
 
-// dropped writes what is left. It is called when the run goes on, which one that fails does not: there the answer may be
-// needed when it is resumed.
+// dropped writes the steps that are left. It is called when the run continues. A run that fails does not continue: it
+// may need the answers when it is resumed.
 func (j *Journal) dropped(ctx context.Context, run engine.OpenRun) error {
 	j.mu.Lock()
 	var left []engine.Step
@@ -178,18 +178,20 @@ func (j *Journal) refresh(ctx context.Context) error {
 	return nil
 }
 
-// Told is an [engine.OpenRun] that calls f after signals were stored, on the goroutine that drives the run, as a durable
-// workflow does. Nothing but that goroutine ends such a run. fits says why an answer does not fit the step that waits for it.
+// Told is an [engine.OpenRun] that calls f after signals were stored, on the goroutine that drives the run, as a
+// durable workflow does. Only that goroutine ends such a run. fits returns why an answer does not fit the step that
+// waits for it.
 type Told interface {
 	engine.OpenRun
 	OnSignal(f func(), fits func(step string, a engine.Answer) *engine.Error)
 }
 
-// listen reads signals as they come, until the run ends. The caller holds j.opening, or has the journal alone.
+// listen reads signals as they arrive, until the run ends. The caller holds j.opening or has exclusive use of the
+// journal.
 func (j *Journal) listen() {
 	run := j.run
 	if told, ok := run.(Told); ok {
-		told.OnSignal(func() { _ = j.refresh(context.Background()) }, j.fits) // as below
+		told.OnSignal(func() { _ = j.refresh(context.Background()) }, j.fits) // errors are ignored as below
 		return
 	}
 	go func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// StepOf returns the row of an effect, without what came of it.
+// StepOf returns the row of an effect, without its outcome.
 func StepOf(id string, e *engine.Effect) (engine.Step, error) {
 	key, problem := Key(e)
 	if problem != nil {
@@ -27,8 +27,8 @@ func StepOf(id string, e *engine.Effect) (engine.Step, error) {
 	return s, nil
 }
 
-// Key is what an effect asks for, whatever its position: of a model call what its request says, else its kind, its name
-// and all of its request.
+// Key identifies what an effect asks for, regardless of its position. For a model call it is derived from the
+// request, for other effects from the kind, the name and the entire request.
 func Key(e *engine.Effect) (string, *engine.Error) {
 	req, is := e.Req.(*model.Request)
 	if !is && e.Kind != engine.EffectModel {
@@ -41,16 +41,16 @@ func Key(e *engine.Effect) (string, *engine.Error) {
 	}
 	d := req.Digest()
 	key := hex.EncodeToString(d[:16])
-	if e.Name != "" && e.Name != req.Model { // the host named another model than the script
+	if e.Name != "" && e.Name != req.Model { // the host chose a different model than the script
 		key += "/" + e.Name
 	}
 	return key, nil
 }
 
-// ValueSchema is what the types of a step that waits for an answer have the JSON Schema of its value under.
+// ValueSchema is the key under which [engine.Step.Types] holds the JSON Schema of the value for which a step waits.
 const ValueSchema = "schema of the value"
 
-// typesOf lists the schemas that a request holds an answer to, by what they are of.
+// typesOf returns the schemas that the answer to a request must fit, by what they describe.
 func typesOf(e *engine.Effect) map[string]string {
 	var value *generable.Type
 	switch r := e.Req.(type) {
@@ -93,7 +93,7 @@ func withResult(types map[string]string, e *engine.Effect) map[string]string {
 		return types
 	}
 	schema := e.Returns.JSONSchema()
-	if e.ByServer() == engine.EffectMCP { // it may answer with a text, too
+	if e.ByServer() == engine.EffectMCP { // a server may also answer with a text
 		schema = `{"anyOf":[` + schema + `,{"type":"string"}]}`
 	}
 	all := map[string]string{ValueSchema: schema}
@@ -101,7 +101,7 @@ func withResult(types map[string]string, e *engine.Effect) map[string]string {
 	return all
 }
 
-// Position is the part of an id that says where the effect stands: all but the digest of what it asks for.
+// Position returns the part of an id that identifies the effect's position: everything but the digest of the request.
 func Position(id string) string {
 	if at := strings.LastIndexByte(id, '@'); at >= 0 {
 		return id[:at]

@@ -9,9 +9,9 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
-// Literals returns the values that the script writes out where a name says that a secret stands: in headers and
-// variables, in queries of URLs, and in arguments of the command. Who reads the script has them, and nobody else is to:
-// they are kept out of what a run shows as named secrets are.
+// Literals returns the values that the script writes out where a name indicates a secret: in headers and variables,
+// in queries of URLs, and in arguments of the command. Readers of the script have them, and nobody else should: like
+// named secrets, they are kept out of what a run shows.
 func (s *Server) Literals() (values []string) {
 	add := func(name, value string) {
 		if scheme, token, ok := strings.Cut(value, " "); ok && token != "" && !strings.ContainsAny(scheme, "=:;,") {
@@ -50,7 +50,7 @@ func (s *Server) Literals() (values []string) {
 	return values
 }
 
-// Shown returns the server as people get to see it: without its literals.
+// Shown returns the server as people may see it: without its literals.
 func (s *Server) Shown() *Server {
 	keys := redact.New(s.Literals())
 	if keys == nil {

@@ -1,8 +1,8 @@
 // Package remote declares the MCP servers whose tools agents call.
 //
-// A [Server] is data and never a connection: composing a flow contacts nobody, and another process can
-// make the calls. Two effects come of it, which package mcp carries out: a [ListRequest] asks for the
-// server's tools, and an [engine.ToolRequest] that names the server calls one.
+// A [Server] is data and never a connection: composing a flow contacts nobody, and another process can make the
+// calls. Package mcp carries out the two effects that result from it: a [ListRequest] asks for the server's tools,
+// and an [engine.ToolRequest] that names the server calls one.
 package remote
 
 import (
@@ -22,13 +22,13 @@ import (
 
 // The ways to reach a server.
 const (
-	TransportStdio = "stdio" // a process, spoken to over its standard input and output
-	TransportAuto  = "auto"  // streamable HTTP, else the older SSE
+	TransportStdio = "stdio" // a process, over its standard input and output
+	TransportAuto  = "auto"  // streamable HTTP, or else the older SSE
 	TransportHTTP  = "http"
 	TransportSSE   = "sse"
 )
 
-// DefaultTimeout is how long a server may take to start, to say hello and to list its tools.
+// DefaultTimeout is how long a server may take to start, to complete the handshake and to list its tools.
 const DefaultTimeout = 30 * time.Second
 
 // DefaultCallTimeout is how long one call of a server's tool may take.
@@ -42,35 +42,35 @@ type Reconcile interface{ Info() engine.FuncInfo }
 type Server struct {
 	Name      string    `json:"name"`              // as in server.tool
 	Transport string    `json:"transport"`         // one of those above
-	Command   string    `json:"command,omitempty"` // of a process; "" for one at a URL
+	Command   string    `json:"command,omitempty"` // of a process; "" for a server at a URL
 	Args      []string  `json:"args,omitempty"`    // of the command
-	Env       []Setting `json:"env,omitempty"`     // of the process, beside the few variables that every process gets
+	Env       []Setting `json:"env,omitempty"`     // of the process, in addition to the few variables that every process gets
 	URL       string    `json:"url,omitempty"`     // http or https
 	Headers   []Setting `json:"headers,omitempty"` // of every request to that URL's host
-	OAuth     *OAuth    `json:"oauth,omitempty"`   // how the token of that URL is come by; nil when headers do
+	OAuth     *OAuth    `json:"oauth,omitempty"`   // how to obtain the token for that URL; nil if headers contain it
 
 	Timeout   time.Duration    `json:"-"`
 	Call      time.Duration    `json:"-"` // of one call
-	Tools     []string         `json:"-"` // globs of the tools that agents get; one that begins with ! takes out. None means all
+	Tools     []string         `json:"-"` // globs of the tools that agents get; a glob that begins with ! excludes tools. None means all
 	Class     engine.Class     `json:"-"` // of its tools; "" is once
-	OnUnknown engine.OnUnknown `json:"-"` // what is done when it is unknown whether a call was carried out
-	Reconcile Reconcile        `json:"-"` // asked then, before all else; nil: nobody is
-	Untrusted bool             `json:"-"` // its tools bring text from outside, see [agent.Tool]
+	OnUnknown engine.OnUnknown `json:"-"` // what to do when it is unknown whether a call was carried out
+	Reconcile Reconcile        `json:"-"` // called in that case, before all else; nil: nobody is
+	Untrusted bool             `json:"-"` // its tools return text from outside; see [agent.Tool]
 	Span      diag.Span        `json:"-"`
 
 	once sync.Once
 	id   [32]byte
 }
 
-// Setting is a header or variable. A secret is named, never held: what has the value looks it up
+// Setting is a header or variable. A secret is named, never contained: the process that has the value looks it up
 // when it is used, so that it is in no request, digest, event or record.
 type Setting struct {
 	Name   string `json:"name"`
-	Value  string `json:"value,omitempty"`  // literal; with a secret what stands before it, as "Bearer "
-	Secret string `json:"secret,omitempty"` // the name under which the host keeps it, "" when there is none
+	Value  string `json:"value,omitempty"`  // literal; with a secret, what precedes it, such as "Bearer "
+	Secret string `json:"secret,omitempty"` // the name under which the host keeps it, "" if there is none
 }
 
-// Digest hashes what decides which server is meant and how it is reached.
+// Digest returns a hash of what determines which server is meant and how it is reached.
 func (s *Server) Digest() [32]byte {
 	s.once.Do(func() {
 		b := abi.AppendText(nil, s.Name)
@@ -97,14 +97,14 @@ func (s *Server) Digest() [32]byte {
 // plainServer is a server without its methods.
 type plainServer Server
 
-// jsonServer is what people and programs read of a server.
+// jsonServer is the form of a server that people and programs read.
 type jsonServer struct {
 	*plainServer
 	Timeout string `json:"timeout,omitempty"`
 	Call    string `json:"call_timeout,omitempty"`
 }
 
-// MarshalJSON encodes what decides how the server is reached; secrets by name, and no literal that is one.
+// MarshalJSON encodes how the server is reached, with secrets by name and without literals that are secrets.
 func (s *Server) MarshalJSON() ([]byte, error) {
 	out := jsonServer{plainServer: (*plainServer)(s.Shown())}
 	if s.Timeout > 0 {
@@ -116,7 +116,7 @@ func (s *Server) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// ListRequest asks a server for its tools. The outcome's value is made by [EncodeTools].
+// ListRequest asks a server for its tools. [EncodeTools] makes the outcome's value.
 type ListRequest struct {
 	Server *Server `json:"server"`
 }
@@ -147,10 +147,10 @@ func rewritten(settings []Setting, f func(string) string) (out []Setting) {
 // Tool is a tool as its server describes it. The schemas are the server's own text.
 type Tool struct {
 	Name, Description string
-	Input, Output     string // JSON Schemas; Output is "" when the server gives none
+	Input, Output     string // JSON Schemas; Output is "" if the server provides none
 }
 
-// EncodeTools is the value under which a server's list of tools is recorded.
+// EncodeTools returns the value in which a server's list of tools is recorded.
 func EncodeTools(tools []Tool) generable.Value {
 	items := make([]generable.Value, len(tools))
 	for i, t := range tools {
@@ -164,7 +164,7 @@ func EncodeTools(tools []Tool) generable.Value {
 	return generable.NewList(items).Value()
 }
 
-// DecodeTools reads what [EncodeTools] made. Records may have been edited by hand.
+// DecodeTools decodes what [EncodeTools] made. Records may have been edited by hand.
 func DecodeTools(v generable.Value) ([]Tool, error) {
 	l, ok := v.AsList()
 	if !ok {
@@ -195,7 +195,7 @@ func badList(why string) *engine.Error {
 // The grant types of OAuth 2.1 for obtaining a token.
 const (
 	GrantAuthorizationCode = "authorization_code" // a person signs in with a browser, once
-	GrantClientCredentials = "client_credentials" // the program has an account of its own
+	GrantClientCredentials = "client_credentials" // the program has its own account
 )
 
 // OAuth describes how the token of a server at a URL is obtained. Like the rest of a [Server] it is
@@ -203,13 +203,13 @@ const (
 type OAuth struct {
 	Grant  string   `json:"grant"`
 	ID     string   `json:"id,omitempty"`     // of the client at the authorization server, or the URL of its metadata document; "" registers one
-	Secret string   `json:"secret,omitempty"` // the name under which the host keeps the client's secret, "" when it has none
-	Key    string   `json:"key,omitempty"`    // that of the private key by which it shows who it is instead
-	Scopes []string `json:"scopes,omitempty"` // that are asked for; none means those that the server names
-	Issuer string   `json:"issuer,omitempty"` // the authorization server that is trusted; "" is whichever the server names
+	Secret string   `json:"secret,omitempty"` // the name under which the host keeps the client's secret, "" if it has none
+	Key    string   `json:"key,omitempty"`    // the name of the private key with which it identifies itself instead
+	Scopes []string `json:"scopes,omitempty"` // the requested scopes; none means those that the server names
+	Issuer string   `json:"issuer,omitempty"` // the authorization server that is trusted; "" is the one that the server names
 }
 
-// appendDigest tells one way from another.
+// appendDigest appends what distinguishes one way of obtaining a token from another.
 func (o *OAuth) appendDigest(b []byte) []byte {
 	for _, text := range []string{"oauth", o.Grant, o.ID, o.Secret, o.Key, o.Issuer} {
 		b = abi.AppendText(b, text)
@@ -223,8 +223,7 @@ func (o *OAuth) appendDigest(b []byte) []byte {
 // IsDocument reports whether the client's id is the URL of its metadata document.
 func (o *OAuth) IsDocument() bool { return strings.HasPrefix(o.ID, "https://") }
 
-// Confidential reports whether what is sent to a URL is seen by its host alone: over TLS, or on
-// this machine.
+// Confidential reports whether only its host sees what is sent to a URL: over TLS, or on this machine.
 func Confidential(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -250,11 +249,12 @@ func (s *Server) At(e *engine.Error) *engine.Error {
 // Label implements [engine.ToolServer].
 func (s *Server) Label() string { return s.Name }
 
-// maxName bounds the length of a server's name.
+// maxName is the maximum length of a server's name.
 const maxName = 32
 
-// NameOf returns a name as one of a server, which stands in server.tool and in the name of a tool as a model calls it:
-// what cannot stand there becomes _, and what is too long is cut. A name that fits stays as it is.
+// NameOf returns a name as one of a server, which is part of server.tool and of the name under which a model calls a
+// tool: characters that are not allowed there become _, and a name that is too long is cut. A valid name stays
+// unchanged.
 func NameOf(name string) string {
 	b := []byte(name)
 	for i, c := range b {

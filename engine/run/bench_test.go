@@ -82,7 +82,7 @@ func BenchmarkCompose100(b *testing.B) {
 	}
 }
 
-// BenchmarkEffect is one scripted model call, with and without a journal in memory.
+// BenchmarkEffect makes one scripted model call, with and without a journal in memory.
 func BenchmarkEffect(b *testing.B) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -106,7 +106,7 @@ func BenchmarkEffect(b *testing.B) {
 	}
 }
 
-// Allocations per node are gated: a chain's node, a loop's turn and a fan-out's branch.
+// Allocations per node are limited: for a node of a chain, a turn of a loop and a branch of a fan-out.
 func TestAllocationsPerNode(t *testing.T) {
 	perNode := func(small, large *flow.Node, nodes float64) float64 {
 		count := func(main *flow.Node) float64 {
@@ -136,7 +136,7 @@ func TestAllocationsPerNode(t *testing.T) {
 	}
 }
 
-// A token event costs no allocation of its own: the data of several is allocated at once.
+// A token event needs no separate allocation: the data of several is allocated together.
 func TestAllocationsPerToken(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -162,8 +162,8 @@ func TestAllocationsPerToken(t *testing.T) {
 	}
 }
 
-// BenchmarkEffects is a hundred model calls one after the other, each a node of its own with a
-// prompt of 1 KB, per call: forgotten, remembered by a journal in memory, and answered from it.
+// BenchmarkEffects makes a hundred model calls in sequence, each in a separate node with a prompt of 1 KB. It
+// reports the cost per call: not recorded, recorded by a journal in memory, and answered from it.
 func BenchmarkEffects(b *testing.B) {
 	const calls = 100
 	c := enginetest.Compose()

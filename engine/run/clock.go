@@ -11,11 +11,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// MaxSleep bounds how long one [Sleep] may take.
+// MaxSleep is the maximum duration of one [Sleep].
 const MaxSleep = 366 * 24 * time.Hour
 
-// Sleep parks a branch until d has passed, or until the branch is to stop. When that is, is recorded before it waits:
-// a run that is resumed goes on at the time that the first one settled, at once if that has passed.
+// Sleep parks a branch until d has passed, or until the branch must stop. The time at which it ends is recorded
+// before it waits: a resumed run continues at the time that was set first, or at once if that time has passed.
 func Sleep(b engine.Branch, d time.Duration) error {
 	own := b.(*exec.Branch)
 	if err := own.Sched.Err(); err != nil {
@@ -43,7 +43,7 @@ func Sleep(b engine.Branch, d time.Duration) error {
 	return nil
 }
 
-// timeRequest asks what the time is: nothing but the position distinguishes two of them.
+// timeRequest asks for the time. Only their positions distinguish two such requests.
 type timeRequest struct{}
 
 // Digest implements [engine.Payload].
@@ -70,7 +70,7 @@ func Now(b engine.Branch) (time.Time, error) {
 	return at.Truncate(time.Millisecond), own.Locate(err, nil)
 }
 
-// TimeLayout is how a time is written: RFC 3339 with milliseconds. It is used with times in UTC.
+// TimeLayout is the layout of times: RFC 3339 with milliseconds. It is used with times in UTC.
 const TimeLayout = "2006-01-02T15:04:05.000Z07:00"
 
 func timeIn(v generable.Value, what string) (time.Time, error) {
@@ -83,12 +83,13 @@ func timeIn(v generable.Value, what string) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-// ownEffect is an effect that the engine carries out itself, at the next place of its name in the callback that runs.
+// ownEffect returns an effect that the engine carries out itself, at the next position for its name in the running
+// callback.
 func ownEffect(b *exec.Branch, kind engine.EffectKind, name string, class engine.Class, req engine.Payload) *engine.Effect {
 	return (&exec.InFlight{Effect: engine.Effect{Kind: kind, Name: name, Run: b.RunID(), At: nextPlace(b, name), Req: req, Class: class}}).Begin()
 }
 
-// nextPlace is the position of the next thing of a word that the running callback does.
+// nextPlace returns the next position for a word in the running callback.
 func nextPlace(b *exec.Branch, word string) *engine.Frame {
 	return b.InCallback().Child(word, "", b.Ordinal(exec.CallKey{Word: word}))
 }

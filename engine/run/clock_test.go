@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// refusing is a journal that takes no sleeps.
+// refusing is a journal that accepts no sleeps.
 type refusing struct{ store.Memory }
 
 func (r *refusing) Commit(ctx context.Context, id string, e *engine.Effect, out engine.Outcome) error {
@@ -24,7 +24,7 @@ func (r *refusing) Commit(ctx context.Context, id string, e *engine.Effect, out 
 	return r.Memory.Commit(ctx, id, e, out)
 }
 
-// sleeps is a flow of one callback that sleeps, and has seen the clock before and after.
+// sleeps returns a flow of one callback that sleeps, and the time that passed on the clock meanwhile.
 func sleeps(d time.Duration) (spec run.Spec, took *time.Duration) {
 	took = new(time.Duration)
 	return run.Spec{Main: engine.GoFunc("wait", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
@@ -39,7 +39,7 @@ func sleeps(d time.Duration) (spec run.Spec, took *time.Duration) {
 	})}, took
 }
 
-// A sleep that cannot be recorded does not begin: it would begin anew with every run that goes on.
+// A sleep that cannot be recorded does not begin: it would begin again with every run that continues.
 func TestSleepIsRecordedFirst(t *testing.T) {
 	spec, took := sleeps(time.Hour)
 	var events []string
@@ -47,7 +47,7 @@ func TestSleepIsRecordedFirst(t *testing.T) {
 	if _, err := run.Exec(sched.NewCoopSched(1), &spec); err != nil || *took != time.Hour {
 		t.Errorf("%v after %s", err, *took)
 	}
-	// The event of its end comes when it ends, with the value that was recorded before.
+	// The event of the sleep's end comes when it ends, with the value that was recorded before.
 	if len(events) != 6 || events[2] != "00:00 main/sleep0" || events[3] != "01:00 main/sleep0" {
 		t.Errorf("%q", events)
 	}
@@ -59,7 +59,7 @@ func TestSleepIsRecordedFirst(t *testing.T) {
 	}
 }
 
-// A record of a sleep that holds no time is an error, and so are times that are no span.
+// A recorded sleep that holds no time is an error, and so is a duration out of range.
 func TestWrongSleeps(t *testing.T) {
 	for _, d := range []time.Duration{-1, run.MaxSleep + 1} {
 		spec, took := sleeps(d)

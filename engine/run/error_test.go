@@ -22,7 +22,7 @@ import (
 
 var errHost = errors.New("the host's own error")
 
-// failing makes a callback that fails with an error that the host made and wrapped.
+// failing returns a callback that fails with a wrapped error of the host.
 func failing(name string, params int) engine.Func {
 	return engine.GoFunc(name, params, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, fmt.Errorf("while %s: %w", name, errHost)
@@ -33,8 +33,8 @@ func panicking(name string, params int) engine.Func {
 	return engine.GoFunc(name, params, func(engine.Branch, []generable.Value) (generable.Value, error) { panic(errHost) })
 }
 
-// Every failure tells the path of its node, a position and its chain of causes, wherever the
-// callback stands and however it fails.
+// Every failure has the path of its node, a position and its chain of causes, wherever the callback is and however it
+// fails.
 func TestEveryFailureIsLocated(t *testing.T) {
 	badAnswer := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		r := enginetest.Says("no json")
@@ -109,7 +109,7 @@ func TestFailuresOfTheRunItself(t *testing.T) {
 	}
 }
 
-// What a callback puts around a failure stays.
+// Text that a callback puts around a failure remains.
 func TestWrappedFailuresKeepTheirText(t *testing.T) {
 	c := enginetest.Compose()
 	inner := c.Fn(c.Site("fn", "inner"), failing("digging", 1), generable.StrT, generable.StrT)
@@ -125,7 +125,7 @@ func TestWrappedFailuresKeepTheirText(t *testing.T) {
 	}
 }
 
-// A host's *Error is recognised by errors.Is after it was located, and after it was recorded.
+// errors.Is recognizes a host's *Error after it was located, and after it was recorded.
 func TestErrorsAreRecognised(t *testing.T) {
 	quota := &engine.Error{Kind: engine.KindQuota, Code: diag.RateLimited, Message: "no credits left"}
 	c := enginetest.Compose()
@@ -146,7 +146,7 @@ func TestErrorsAreRecognised(t *testing.T) {
 	}
 }
 
-// A cancelled caller is told so whatever failed because of it.
+// A cancelled caller gets that as the reason, whatever failed because of it.
 func TestCancelledIsReported(t *testing.T) {
 	for name, fails := range map[string]engine.ErrKind{"network": engine.KindNetwork, "tool": engine.KindTool, "timeout": engine.KindTimeout, "budget": engine.KindBudget} {
 		c := enginetest.Compose()
@@ -165,8 +165,8 @@ func TestCancelledIsReported(t *testing.T) {
 	}
 }
 
-// A run inside a handler of another run is stopped by what stops that one. It reports no
-// control outcome: those belong to the run that they arose in.
+// A run inside a handler of another run is stopped by what stops that one. It reports no control outcome: those
+// belong to the run in which they arose.
 func TestARunInsideAHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.Compose()
@@ -196,7 +196,7 @@ func TestARunInsideAHandler(t *testing.T) {
 	})
 }
 
-// An answer that is none is a failure of the handler, not a crash of the run.
+// An empty outcome is a failure of the handler, not a crash of the run.
 func TestEmptyOutcome(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -208,7 +208,7 @@ func TestEmptyOutcome(t *testing.T) {
 	}
 }
 
-// Tool calls of an answer that was cut off are cut off as well: they are not made.
+// Tool calls of a truncated answer are truncated, too: they are not made.
 func TestTruncatedToolCallsAreNotMade(t *testing.T) {
 	c := enginetest.Compose()
 	made := 0
@@ -227,7 +227,7 @@ func TestTruncatedToolCallsAreNotMade(t *testing.T) {
 	}
 }
 
-// What a model cannot mend is no text for it: the run ends.
+// A failure that a model cannot fix is not returned to it as text: the run ends.
 func TestToolFailuresThatEndTheRun(t *testing.T) {
 	for kind, ends := range map[engine.ErrKind]bool{engine.KindStore: true, engine.KindReplay: true, engine.KindConfig: true,
 		engine.KindTool: false, engine.KindTimeout: false, engine.KindCancelled: false, engine.KindBudget: false, engine.KindNetwork: false} {
@@ -252,8 +252,8 @@ func TestToolFailuresThatEndTheRun(t *testing.T) {
 	}
 }
 
-// A host tool's error is a tool's failure, whatever it wraps: a run inside the tool that used
-// up its budget did not use up this one's.
+// A host tool's error is a failure of the tool, whatever it wraps: if a run inside the tool used up its budget, that
+// was not the budget of this run.
 func TestHostToolErrorsAreToolFailures(t *testing.T) {
 	for _, cause := range []error{errHost, context.DeadlineExceeded, engine.ErrBudget, engine.Errorf(engine.KindCancelled, diag.Cancelled, "stopped")} {
 		tools := agent.HostTools{"get": {Do: func(context.Context, agent.ToolCallInfo, generable.Value) (generable.Value, error) {

@@ -15,22 +15,22 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Execution is one execution of a node or function that its host can give up. A handler that
-// ignores its context cannot be stopped: [Execution.Run] returns when it does. A host that
-// must not wait for that runs it on another goroutine and abandons it.
+// Execution is one execution of a node or function that its host can abandon. A handler that ignores its context
+// cannot be stopped: [Execution.Run] returns only when the handler does. A host that must not wait for that calls Run
+// on another goroutine and abandons the execution.
 type Execution struct {
 	sched engine.Sched
 	run   exec.Run
 }
 
-// New makes an execution on a scheduler. It runs once.
+// New returns an execution on a scheduler. It can be run once.
 func New(s engine.Sched, spec *Spec) *Execution {
 	x := &Execution{s, exec.NewRun(spec, interp.Interp{})}
 	x.sched = x.run.On(s)
 	return x
 }
 
-// Run runs to the end and returns the value, see [Exec].
+// Run runs to the end and returns the value; see [Exec].
 func (x *Execution) Run() (out generable.Value, err error) {
 	defer x.recovered(&err)
 	r := &x.run
@@ -39,7 +39,7 @@ func (x *Execution) Run() (out generable.Value, err error) {
 		emitRun(b, engine.PhaseStart, nil)
 		gone := true
 		defer func() {
-			if gone { // a function of the host ended the goroutine; what the run has taken is not to stay taken
+			if gone { // a function of the host ended the goroutine; the run must still give back what it has taken
 				r.GiveBack()
 				ended(b, sched.Ended(nil))
 			}
@@ -65,17 +65,17 @@ func (x *Execution) Run() (out generable.Value, err error) {
 	return out, err
 }
 
-// cameTo returns the error of a run whose scheduler returned err, nil if it has none. It is not inlined, so
-// that a run that is parked does not hold its frame.
+// cameTo returns the error of a run whose scheduler returned err, or nil. It is not inlined, so that a parked run
+// does not hold its frame.
 //
 //go:noinline
 func (x *Execution) cameTo(err error) error {
-	var e *engine.Error // nil as well for a nil *engine.Error of a host's scheduler
+	var e *engine.Error // also nil if a host's scheduler returns a nil *engine.Error
 	if err != nil {
 		e = engine.AsError(err)
 	}
 	switch {
-	case !x.run.Over.Load(): // the scheduler has ended it, or never began
+	case !x.run.Over.Load(): // the scheduler ended it, or never began it
 		return x.broken(cmp.Or(e, exec.Unrun()))
 	case e == nil:
 		return nil
@@ -83,14 +83,14 @@ func (x *Execution) cameTo(err error) error {
 	return e
 }
 
-// recovered is deferred and makes a panic of the scheduler the error of the run.
+// recovered is deferred. It turns a panic of the scheduler into the error of the run.
 func (x *Execution) recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = x.broken(engine.Panicked("the scheduler", p))
 	}
 }
 
-// broken ends the run by a fault of its scheduler, which is not asked for anything more.
+// broken ends the run because of a fault of its scheduler. The scheduler is not called any more.
 func (x *Execution) broken(why *engine.Error) error {
 	x.run.Over.Store(true)
 	x.run.Events.Close()
@@ -100,10 +100,10 @@ func (x *Execution) broken(why *engine.Error) error {
 	return &e
 }
 
-// Abandon ends an execution whose scheduler must stop though it still runs: its listener hears no more of it,
-// and what Run returns later is of no use. The error describes what still runs. It is nil if the execution
-// has ended by itself, or has no reason to end. tell emits the end of the run; it waits for the listener,
-// which may be what does not return.
+// Abandon ends an execution that is still running although its scheduler must stop. Its listener receives nothing
+// more, and what Run returns later is of no use. failed describes what is still running; it is nil if the execution
+// has ended by itself or has no reason to end. tell emits the end of the run. It waits for the listener, which may be
+// what does not return.
 func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
 	why := x.sched.Err()
 	if why == nil || !x.run.Over.CompareAndSwap(false, true) {
@@ -130,7 +130,7 @@ func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
 	}
 	return &e, func() {
 		b := x.run.Branch(x.sched)
-		if err := x.run.GiveBack(); err != nil { // what is left behind is to save nothing more
+		if err := x.run.GiveBack(); err != nil { // what is left behind must not save anything more
 			e.Notes = append(e.Notes, err.Error())
 		}
 		emitRun(b, engine.PhaseEnd, &e)
@@ -138,14 +138,14 @@ func (x *Execution) Abandon() (failed *engine.Error, tell func()) {
 	}
 }
 
-// maxNamed bounds how many effects an error names.
+// maxNamed is the maximum number of effects that an error names.
 const maxNamed = 3
 
-// Seed returns what the random numbers and ids of the run follow from.
+// Seed returns the seed from which the run's random numbers and ids follow.
 func (x *Execution) Seed() uint64 { return Seed(x.run.Spec) }
 
-// TimeLeft is how long the run may still work, of a wall time, and whether it works now: nothing is left where no account
-// is kept of that, as in virtual time and where the run works all the time.
+// TimeLeft returns how much of a wall time the run may still work, and whether it is working now. In virtual time,
+// and for a run that works all the time, no account of that is kept, and TimeLeft returns 0 and true.
 func (x *Execution) TimeLeft(wall time.Duration) (left time.Duration, works bool) {
 	w := quiet.Of(x.sched)
 	if w == nil || x.run.Spec.Virtual {
@@ -155,11 +155,11 @@ func (x *Execution) TimeLeft(wall time.Duration) (left time.Duration, works bool
 	return wall - worked, works
 }
 
-// Left is how many calls of handlers and tools were left behind and have not returned: those that
-// ignore that they are to stop. It may be asked at any time, after the run as well.
+// Left returns how many calls of handlers and tools were left behind and have not returned, because they ignore that
+// they must stop. It may be called at any time, including after the run.
 func (x *Execution) Left() int {
 	n := int(x.run.Left.Load())
-	if x.run.Over.Load() { // given up, it may have some in flight
+	if x.run.Over.Load() { // abandoned, it may have some in flight
 		n += len(x.run.Pending.List())
 	}
 	return n

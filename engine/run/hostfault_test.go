@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// forgetful is a journal that panics when it was asked so often.
+// forgetful is a journal that panics after a number of calls.
 type forgetful struct {
 	engine.Journal
 	left int
@@ -34,7 +34,7 @@ func (f *forgetful) Answer(id string) (engine.Outcome, bool) {
 	return f.Journal.Answer(id)
 }
 
-// Whatever a journal is asked for when it panics, in a run and in a replay: the run ends, and says so.
+// Whichever call of a journal panics, in a run or in a replay: the run ends with an error that says so.
 func TestAJournalThatPanics(t *testing.T) {
 	c := enginetest.Compose()
 	pay := &agent.Tool{Name: "pay", Params: enginetest.Schema(t, "pay"), Class: engine.ClassOnce}
@@ -70,7 +70,7 @@ func TestAJournalThatPanics(t *testing.T) {
 		for ; ; asked++ {
 			own := spec
 			own.Journal = &forgetful{journal, asked}
-			if asked%2 == 0 { // what the run before it committed is there
+			if asked%2 == 0 { // otherwise what the run before committed is there
 				own.Journal = &forgetful{&store.Memory{}, asked}
 			}
 			_, err := run.Exec(sched.NewCoopSched(1), &own)
@@ -88,7 +88,7 @@ func TestAJournalThatPanics(t *testing.T) {
 	}
 }
 
-// A handler that is none says what is missing.
+// A nil handler is an error that says what is missing.
 func TestHandlersThatAreNil(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -148,8 +148,8 @@ func (s faultySched) Err() error { s.has("Err"); return s.Sched.Err() }
 
 func (s faultySched) Wake() { s.has("Wake"); s.Sched.Wake() }
 
-// A scheduler of the host that panics, or that does not run what it was given, fails the run: nothing
-// escapes, nothing hangs, and the session is given back.
+// A host's scheduler that panics, or that does not run what it was given, makes the run fail: nothing escapes,
+// nothing hangs, and the session is given back.
 func TestASchedulerWithAFault(t *testing.T) {
 	c := enginetest.Compose()
 	branches := func() []*flow.Node { return c.TextAgents(2) }
@@ -175,7 +175,7 @@ func TestASchedulerWithAFault(t *testing.T) {
 	}
 }
 
-// What a model says is UTF-8 in the answer and in the stream of it, whoever made the model.
+// Text of a model is valid UTF-8 in the answer and in its stream, whatever the model's implementation returns.
 func TestModelsThatSpeakNoUTF8(t *testing.T) {
 	c := enginetest.Compose()
 	count := &agent.Tool{Name: "count", Params: enginetest.Schema(t, "count", generable.Field{Name: "of", Type: generable.StrT}), Returns: generable.StrT,

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// parked starts n runs and returns when all wait for a model. What it returns ends them.
+// parked starts n runs and returns when all of them wait for a model. end lets them end, and waits for that.
 func parked(n int, spec run.Spec) (end func()) {
 	arrived, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	spec.Handler = engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
@@ -51,7 +51,7 @@ func parked(n int, spec run.Spec) (end func()) {
 	}
 }
 
-// footprint is what a process holds.
+// footprint is what a process uses.
 type footprint struct {
 	goroutines  int
 	heap, stack uint64
@@ -59,14 +59,14 @@ type footprint struct {
 
 func held() footprint {
 	runtime.GC()
-	runtime.GC() // stacks shrink, and what finalizers held is gone
+	runtime.GC() // so that stacks shrink and finalizers run
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return footprint{runtime.NumGoroutine(), m.HeapAlloc, m.StackInuse}
 }
 
-// parkable are the runs whose footprint is told: an agent alone, behind other steps, and under
-// every kind of limit.
+// parkable returns the runs whose footprint is measured: an agent alone, after other steps, and under every kind of
+// limit.
 func parkable() map[string]run.Spec {
 	c := enginetest.Compose()
 	a := c.Prompted("a", generable.StrT, generable.StrT)
@@ -83,16 +83,16 @@ func parkable() map[string]run.Spec {
 	}
 }
 
-// A run that waits for a model holds one goroutine, the one that it was started on, and little
-// memory. The race detector keeps books of its own, so that bytes are gated without it.
+// A run that waits for a model holds one goroutine, the one on which it was started, and little memory. The race
+// detector needs additional memory, so that bytes are only checked without it.
 func TestParkedRunsHoldLittle(t *testing.T) {
 	const n = 1000
 	for name, spec := range parkable() {
 		idle := runtime.NumGoroutine()
-		ended := func() { // what has told its end may still be on its way out
+		ended := func() { // a goroutine that has reported its end may still be exiting
 			hang.Until(t, fmt.Sprintf("%s: %d goroutines run", name, idle), func() bool { return runtime.NumGoroutine() <= idle })
 		}
-		parked(n, spec)() // what Go makes once: descriptors of goroutines, room for their timers
+		parked(n, spec)() // lets Go allocate what it allocates once: goroutine descriptors, room for timers
 		ended()
 		before := held()
 		end := parked(n, spec)
@@ -100,7 +100,7 @@ func TestParkedRunsHoldLittle(t *testing.T) {
 		if got := after.goroutines - before.goroutines; got != n {
 			t.Errorf("%s: %d runs hold %d goroutines", name, n, got)
 		}
-		// Signed: what other tests had left may be given back in between.
+		// Signed, because memory that other tests had left may be released in between.
 		heap, stack := float64(int64(after.heap-before.heap))/n, float64(int64(after.stack-before.stack))/n
 		if !enginetest.RaceDetector && (heap > 4<<10 || stack > 8.5*(1<<10)) {
 			t.Errorf("%s: a run holds %.0f bytes of heap and %.0f of stack, at most 4 and 8 KiB", name, heap, stack)
@@ -110,7 +110,7 @@ func TestParkedRunsHoldLittle(t *testing.T) {
 	}
 }
 
-// BenchmarkParkedRun tells what 1,000 runs hold, each, while they wait for a model.
+// BenchmarkParkedRun reports what each of 1,000 runs uses while it waits for a model.
 func BenchmarkParkedRun(b *testing.B) {
 	for _, name := range []string{"agent", "pipeline", "limits"} {
 		b.Run(name, func(b *testing.B) {

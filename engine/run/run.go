@@ -17,10 +17,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Spec is all that a run needs beside its scheduler.
+// Spec is everything that a run needs besides its scheduler.
 type Spec = flow.RunSpec
 
-// Prepared is what a model takes part in whose answers were prepared.
+// Prepared connects a run with models whose answers were prepared.
 type Prepared = flow.Prepared
 
 // Types returns the schemas of the engine's own records, which values of every script may hold.
@@ -29,7 +29,8 @@ func Types() []*generable.Type {
 		agent.InterceptType, agent.ModelCallType, agent.ModelAnswerType, agent.CitationType, model.ImageType, model.AudioType, exec.MemoryEntryType)
 }
 
-// Hiding returns what takes the secrets that of knows by then out of a text, nil when of is nil.
+// Hiding returns a function that removes from a text the secrets that of returns at that time. It returns nil if of
+// is nil.
 func Hiding(of func() []string) func(text string) string {
 	if of == nil {
 		return nil
@@ -37,22 +38,21 @@ func Hiding(of func() []string) func(text string) string {
 	return func(text string) string { return redact.New(of()).String(text) }
 }
 
-// Exec runs a node or function to its end on a scheduler and returns its value. Failures are
-// *[engine.Error] and tell where in the run they happened; a run that was cancelled says so whatever
-// failed because of it.
+// Exec runs a node or function to its end on a scheduler and returns its value. Failures are *[engine.Error] and say
+// where in the run they happened. If the run was cancelled, the error says so, whatever failed because of that.
 func Exec(s engine.Sched, spec *Spec) (generable.Value, error) { return New(s, spec).Run() }
 
-// Perform carries out an effect that a run of another process dispatched. Panics of the handler are failures, and the
-// secrets that of knows, nil for none, are in nothing that comes of it.
+// Perform carries out an effect that a run in another process dispatched. Panics of the handler become failures. The
+// outcome and the events contain none of the secrets that of returns; of may be nil.
 func Perform(ctx context.Context, h engine.Handler, of func() []string, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	return exec.Perform(ctx, h, of, e, sink)
 }
 
-// ended closes the run's events and says what it failed by.
+// ended closes the run's events and returns the error of the run.
 func ended(b *exec.Branch, err error) error {
 	r := b.Run
 	if err != nil {
-		if why := b.Sched.Err(); why != nil { // say why everything stopped, not what stopped first
+		if why := b.Sched.Err(); why != nil { // report why everything stopped, not what stopped first
 			err = exec.Because(why, err)
 		}
 		err = r.Secrets.Set().Cause(b.Locate(uncontrolled(err), r.Spec.Node))
@@ -64,7 +64,7 @@ func ended(b *exec.Branch, err error) error {
 	}
 	broken()
 	if !r.Over.CompareAndSwap(false, true) {
-		return err // given up: its end was told
+		return err // abandoned: its end was reported
 	}
 	emitRun(b, engine.PhaseEnd, err)
 	broken()
@@ -86,8 +86,8 @@ func emitRun(b *exec.Branch, phase engine.Phase, err error) {
 	b.Emit(engine.Event{Kind: engine.EventRun, Data: d})
 }
 
-// uncontrolled makes a failure of a control outcome that reached the top of its run: what
-// stopped it is outside, a run in one of whose handlers this one runs.
+// uncontrolled replaces a control outcome that reached the top of its run with a failure: what stopped the run is
+// outside of it, in a run with a handler in which this one runs.
 func uncontrolled(err error) error {
 	if !engine.IsControl(err) {
 		return err

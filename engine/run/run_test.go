@@ -19,7 +19,7 @@ import (
 func TestFailingBranchCancelsItsSiblings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.Compose()
-		// A sibling that is cancelled before its call never calls: boom fails only when slow is in its call.
+		// A sibling that is cancelled before its call never makes it: boom fails only once slow is in its call.
 		started, stopped := make(chan struct{}), make(chan error, 1)
 		boom := c.Fn(c.Site("fn", "boom"), engine.GoFunc("boom", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 			<-started

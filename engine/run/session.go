@@ -19,8 +19,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// paired reports whether every call is answered by the message behind it, and every result
-// answers a call of the message before it.
+// paired reports whether the message after each call answers it, and each result answers a call of the message before
+// it.
 func paired(messages []model.Message) bool {
 	open := map[string]int{} // calls without a result, by id
 	for i := range messages {
@@ -49,16 +49,16 @@ func paired(messages []model.Message) bool {
 	return len(open) == 0
 }
 
-// transcriptFormat is the version of the form in which a session keeps a conversation.
+// transcriptFormat is the version of the format in which a session keeps a conversation.
 const transcriptFormat = 1
 
-// Transcript is a conversation as a session keeps it.
+// Transcript is a conversation in the form in which a session keeps it.
 type Transcript struct {
 	Format   int             `json:"format"`
 	Messages []model.Message `json:"messages"`
 }
 
-// MaxTranscriptBytes bounds the conversation that a session keeps.
+// MaxTranscriptBytes is the maximum size of a conversation that a session keeps.
 const MaxTranscriptBytes = 16 << 20
 
 // ReadTranscript reads what a session keeps under "transcript".
@@ -80,7 +80,7 @@ func ReadTranscript(text string) (*Transcript, error) {
 	return &t, nil
 }
 
-// transcriptRequest asks for the conversation of the session, or for keeping one.
+// transcriptRequest asks for the conversation of the session, or asks the session to keep one.
 type transcriptRequest struct {
 	Op   agent.MemoryOp `json:"op"`
 	Text string         `json:"text,omitempty"`
@@ -91,7 +91,7 @@ func (r *transcriptRequest) Digest() [32]byte {
 	return sha256.Sum256([]byte("transcript\x00" + string(r.Op) + "\x00" + r.Text))
 }
 
-// resume has the branch go on with the conversation of the session's last run.
+// resume lets the branch continue the conversation of the session's last run.
 func resume(b *exec.Branch) error {
 	if b.Run.Spec.Session == nil {
 		return nil
@@ -123,15 +123,15 @@ func resume(b *exec.Branch) error {
 	return nil
 }
 
-// keep has the session keep the conversation that the run has come to. A run that fails leaves the
-// session's as it was.
+// keep saves the run's final conversation in the session. A run that fails leaves the session's conversation
+// unchanged.
 func keep(b *exec.Branch) error {
 	s := b.Run.Spec.Session
 	said := b.Thread != nil && b.Thread != b.Run.Resumed
 	if s == nil || s.Unsaved() || !said && !s.Deferred() || s.Keep != nil && !s.Keep() {
 		return nil
 	}
-	if err := b.Run.Events.Err(); err != nil { // the run has failed by its listener
+	if err := b.Run.Events.Err(); err != nil { // the run has failed because of its listener
 		return err
 	}
 	var text string
@@ -164,8 +164,8 @@ func takeDeferred(b *exec.Branch) error {
 	return nil
 }
 
-// saveDeferred has the process that keeps the session save what the run changed: its notes and, unless it is "", its
-// conversation.
+// saveDeferred lets the process that keeps the session save what the run changed: its notes and, unless transcript is
+// "", its conversation.
 func saveDeferred(b *exec.Branch, transcript string) error {
 	s := b.Run.Spec.Session
 	changed := b.Run.Notes().OfSession()
@@ -217,8 +217,8 @@ func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) 
 	return was, nil
 }
 
-// lighter has each message stand by itself, and leaves out pictures and sounds that are in the messages themselves: they would be
-// kept with every run that follows.
+// lighter makes each message independent of the others, and leaves out pictures and sounds that are embedded in
+// messages: they would be kept again with every later run.
 func lighter(whole []model.Message) []model.Message {
 	messages := text.Each(whole, model.Message.Whole)
 	for i := range messages {
@@ -236,7 +236,7 @@ func lighter(whole []model.Message) []model.Message {
 				parts = append(parts, p)
 			case p.Kind == model.PartImage:
 				parts = append(parts, model.Part{Kind: model.PartText, Text: "(a picture was shown here)"})
-			case !said: // else the text is its transcript
+			case !said: // otherwise the text is its transcript
 				parts = append(parts, model.Part{Kind: model.PartText, Text: "(this was said aloud)"})
 			}
 		}
@@ -245,7 +245,8 @@ func lighter(whole []model.Message) []model.Message {
 	return messages
 }
 
-// openSession opens the session of the run. It is no effect: a replay needs the session itself, too.
+// openSession opens the session of the run. Unless another process keeps the session, that is not an effect: a replay
+// needs the session itself, too.
 func openSession(b *exec.Branch) error {
 	s, notes := b.Run.Spec.Session, b.Run.Notes()
 	if s.Deferred() {
@@ -277,7 +278,7 @@ func openSession(b *exec.Branch) error {
 	return nil
 }
 
-// found is the conversation that the run goes on with.
+// found returns the conversation that the run continues.
 func found(ctx context.Context, b *exec.Branch) (string, error) {
 	if was := b.Run.Spec.Session.Found; was != nil {
 		return was.Entries[session.TranscriptKey], nil
@@ -290,8 +291,8 @@ func found(ctx context.Context, b *exec.Branch) (string, error) {
 	return at.Text, err
 }
 
-// save saves the conversation of the run under its key. While the run was stopped, other runs of the session may have gone
-// on with it: what they said stays, and what this one adds comes behind it.
+// save saves the conversation of the run under its idempotency key. While the run was stopped, other runs of the
+// session may have continued the conversation: what they said stays, and what this run adds comes after it.
 func save(ctx context.Context, b *exec.Branch, key, text string) error {
 	open, err := b.Run.Notes().Taken()
 	if err != nil {
@@ -312,8 +313,8 @@ func save(ctx context.Context, b *exec.Branch, key, text string) error {
 	return err
 }
 
-// behind adds to the conversation now what the run has added to the one that it found. Where the run has shortened that,
-// its own takes the place of all.
+// behind appends to the conversation now what the run has added to the conversation found. If the run has shortened
+// that conversation, its own replaces everything.
 func behind(now, found, text string) (string, error) {
 	var all [3]*Transcript
 	for i, text := range []string{now, found, text} {
@@ -335,7 +336,7 @@ func sameMessages(a, b []model.Message) bool {
 	return err1 == nil && err2 == nil && string(was) == string(is)
 }
 
-// written is a conversation as a session keeps it.
+// written returns a conversation in the form in which a session keeps it.
 func written(messages []model.Message) (string, error) {
 	text, err := json.Marshal(&Transcript{transcriptFormat, messages})
 	if err != nil {

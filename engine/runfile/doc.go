@@ -1,5 +1,7 @@
-// Package runfile is a run as a file: lines of JSON, of which the first says what the run began with, each that follows is
-// a step in the order in which they were committed, those after them hold the answers that were sent and not taken, and the last says how the run ended. A [Writer] writes it as the run
-// goes, so that the file of a process that was killed can be read up to the line at which it was cut. The row of a step
-// is that of a store, [engine.Step]. Files of the form before this one, which held the steps alone, are still read.
+// Package runfile reads and writes a run as a file. The file consists of lines of JSON. The first line holds what the
+// run began with. Each line after it is a step, in the order in which the steps were committed. The lines after the
+// steps are answers that were sent and not taken, and the last line says how the run ended. A [Writer] writes the
+// file while the run proceeds, so that the file of a killed process can be read up to the line at which it was cut.
+// The row of a step is that of a store, [engine.Step]. Files of the previous format, which held only the steps, can
+// still be read.
 package runfile

@@ -14,27 +14,27 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// earlier is the version of the form before: a line for each effect, which named its position instead of its id, and one
+// earlier is the version of the previous format: a line for each effect, with its position instead of its id, and one
 // for what a session held.
 const earlier = 1
 
-// earlierRow is a line of it.
+// earlierRow is a line of the previous format.
 type earlierRow struct {
-	Kind     engine.EffectKind `json:"kind"` // "" of a model call
-	Name     string            `json:"name"` // of any other
+	Kind     engine.EffectKind `json:"kind"` // "" for a model call
+	Name     string            `json:"name"` // for any other effect
 	Key      string            `json:"key"`
 	Agent    string            `json:"agent"`
 	Path     string            `json:"path"`
 	Request  json.RawMessage   `json:"request"`
 	Types    map[string]string `json:"types"`
-	Response *model.Response   `json:"response"` // of a model
-	Value    json.RawMessage   `json:"value"`    // of anything else, with pictures as imageMark has it
+	Response *model.Response   `json:"response"` // of a model call
+	Value    json.RawMessage   `json:"value"`    // of any other effect; imageMark describes the form of pictures
 	Error    *engine.Error     `json:"error"`
 	Usage    model.Usage       `json:"usage"`
 	Attempt  int               `json:"attempt"`
 }
 
-// earlierSession is the kind of the line of a session.
+// earlierSession is the kind of the line that holds a session.
 const earlierSession engine.EffectKind = "session"
 
 func earlierLine(data []byte) (line Line, err error) {
@@ -87,8 +87,8 @@ func earlierHeld(id string, v generable.Value) (json.RawMessage, error) {
 	return json.Marshal(held)
 }
 
-// imageMark is the only key of the object that stands for a picture in a value. It is doubled where a value itself has
-// such an object.
+// imageMark is the only key of the object that represents a picture in a value. In a value that itself has such an
+// object, the key gets one more "$".
 const imageMark = "$image"
 
 func earlierValue(data json.RawMessage) (generable.Value, error) {

@@ -50,7 +50,7 @@ func step(t *testing.T, i int, out engine.Outcome) engine.Step {
 		Key: "tool:1", Request: json.RawMessage(`{"args":{"a":"<b>"}}`), Types: map[string]string{"output": "T"}, Outcome: text, Usage: out.Usage, Taken: 2, Begun: at, Ended: at.Add(time.Second)}
 }
 
-// written is a file of a run with these outcomes.
+// written returns the file of a run with the given outcomes.
 func written(t *testing.T, outs ...engine.Outcome) (text string, steps []engine.Step) {
 	t.Helper()
 	var b bytes.Buffer
@@ -66,7 +66,7 @@ func written(t *testing.T, outs ...engine.Outcome) (text string, steps []engine.
 	return b.String(), steps
 }
 
-// Outcomes come back from a file as they were, records too, and as maps where their schemas are not known.
+// Outcomes come back from a file unchanged, including records; records whose schemas are not known come back as maps.
 func TestOutcomesComeBack(t *testing.T) {
 	g := gentest.NewGenerator(1)
 	var outs []engine.Outcome
@@ -112,7 +112,7 @@ func TestOutcomesComeBack(t *testing.T) {
 	}
 }
 
-// maps makes maps of the records in a value.
+// maps converts the records in a value to maps.
 func maps(v generable.Value) generable.Value {
 	if l, ok := v.AsList(); ok {
 		items := make([]generable.Value, l.Len())
@@ -144,7 +144,7 @@ func isImage(v generable.Value) bool {
 	return ok && r.Type() == model.ImageType
 }
 
-// However much of a file a killed process wrote, what it had written whole is read, and the cut line is left out.
+// However much of a file a killed process wrote, all complete lines are read, and the cut line is omitted.
 func TestFileCutAnywhere(t *testing.T) {
 	text, steps := written(t, engine.Outcome{Value: generable.StrOf("é\n"), Attempt: 1}, engine.Failed(engine.Errorf(engine.KindTool, "AS712", "no")))
 	for n := range len(text) {
@@ -156,7 +156,7 @@ func TestFileCutAnywhere(t *testing.T) {
 		whole := strings.Count(text[:n], "\n")
 		last := text[strings.LastIndex(text[:n], "\n")+1 : n]
 		cut := 0
-		if json.Valid([]byte(last)) { // all but its end
+		if json.Valid([]byte(last)) { // complete but for its end
 			whole++
 		} else if last != "" {
 			cut = whole + 1
@@ -232,7 +232,7 @@ func TestDamagedFiles(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	// What a newer version adds is passed over, and blank lines are.
+	// Additions of a newer version are skipped, and so are blank lines.
 	later := strings.ReplaceAll(text, `{"id"`, `{"later":{"a":1},"id"`) + " \n"
 	if all, err := lines(runfile.NewReader(strings.NewReader(strings.Replace(later, `"v":2`, `"v":2,"later":1`, 1)), "x.run")); err != nil || len(all) != 3 {
 		t.Errorf("%d lines, %v", len(all), err)
@@ -256,7 +256,7 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 	}
 }
 
-// Whatever a file holds is read or refused, and what was read is written and read again as the same.
+// Whatever a file holds is read or refused, and what was read is the same after it was written and read again.
 func FuzzReader(f *testing.F) {
 	data, err := os.ReadFile("testdata/v1.jsonl")
 	if err != nil {
@@ -280,7 +280,7 @@ func FuzzReader(f *testing.F) {
 			case line.Head != nil:
 				err = w.Begin(*line.Head)
 				begun = true
-			case !begun: // of the form before, which needs none
+			case !begun: // of the previous format, which needs none
 				err = w.Begin(runfile.Head{})
 				begun = true
 				fallthrough
@@ -292,7 +292,7 @@ func FuzzReader(f *testing.F) {
 				}
 			}
 			if err != nil {
-				t.Skip() // a time or a text beyond what JSON holds
+				t.Skip() // a time or a text that JSON cannot represent
 			}
 		}
 		again, err := lines(runfile.NewReader(bytes.NewReader(b.Bytes()), "y.run"))

@@ -12,28 +12,28 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// longestLine bounds a line, in bytes.
+// longestLine is the maximum length of a line, in bytes.
 const longestLine = 128 << 20
 
 // Line is a line of a file. One of the first four fields is set.
 type Line struct {
 	Head   *Head
 	Step   *engine.Step
-	Signal *engine.Signal // that was sent and not taken
+	Signal *engine.Signal // sent and not taken
 	End    *engine.RunEnd
 	N      int // its number, from 1
 }
 
-// Reader reads a file line by line. It is for one goroutine.
+// Reader reads a file line by line. It must not be used by several goroutines at once.
 type Reader struct {
 	name  string
 	lines *bufio.Scanner
 	n     int
-	begun bool // a head was read, or the file is of a form that has none
+	begun bool // a head was read, or the file's format has none
 	cut   int
 }
 
-// NewReader returns a reader of a file. The name is for messages.
+// NewReader returns a reader of a file. The name is used in messages.
 func NewReader(from io.Reader, name string) *Reader {
 	r := &Reader{name: name, lines: bufio.NewScanner(from)}
 	r.lines.Buffer(nil, longestLine)
@@ -41,7 +41,7 @@ func NewReader(from io.Reader, name string) *Reader {
 	return r
 }
 
-// wholeLines splits lines as bufio.ScanLines does, and keeps what ends them: a line that nothing ends may be cut.
+// wholeLines splits lines as bufio.ScanLines does, but keeps their ends: a line without an end may be cut.
 func wholeLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i+1], nil
@@ -52,8 +52,9 @@ func wholeLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	return 0, nil, nil
 }
 
-// Next returns the next line, and [io.EOF] after the last. Errors name the file and the line. Fields and kinds of
-// lines that this version does not know are skipped. A last line that was cut, as a killed process leaves it, is left out.
+// Next returns the next line, and [io.EOF] after the last one. Errors name the file and the line. Fields and kinds of
+// lines that this version does not know are skipped. A last line that was cut, as a killed process leaves it, is
+// omitted.
 func (r *Reader) Next() (Line, error) {
 	for r.lines.Scan() {
 		r.n++
@@ -85,7 +86,7 @@ func (r *Reader) Next() (Line, error) {
 	return Line{}, io.EOF
 }
 
-// Cut returns the number of the last line if it was cut and left out, else 0.
+// Cut returns the number of the last line if it was cut and omitted, and 0 otherwise.
 func (r *Reader) Cut() int { return r.cut }
 
 // beginsHead reports whether a text is the beginning of a head, however short.
@@ -118,7 +119,7 @@ func (r *Reader) read(data []byte) (line Line, err error) {
 		return line, fmt.Errorf("it is neither the head of a run, a step nor an end")
 	case !r.begun:
 		return line, fmt.Errorf("the run has no head, which is its first line")
-	case kindless: // a signal, or what a newer version adds
+	case kindless: // a signal, or something that a newer version adds
 		line.Signal = is.Signal
 	case is.ID != "":
 		line.Step = &engine.Step{}
@@ -130,7 +131,7 @@ func (r *Reader) read(data []byte) (line Line, err error) {
 	return line, err
 }
 
-// DecodeStep reads a step that [EncodeStep] wrote, also of the form before.
+// DecodeStep reads a step that [EncodeStep] wrote, or a step of the previous format.
 func DecodeStep(data []byte) (engine.Step, error) {
 	line, err := (&Reader{begun: true}).read(data)
 	if err == nil && line.Step == nil {
@@ -149,7 +150,7 @@ func decodeStep(data []byte, s *engine.Step) error {
 	return flaw(s)
 }
 
-// flaw says what is wrong with a step, which others count on.
+// flaw returns an error if a step is invalid. Others rely on valid steps.
 func flaw(s *engine.Step) error {
 	ended := true
 	switch s.State {

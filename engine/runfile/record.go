@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// recorded is a run that is written to a file as it goes.
+// recorded is a run that is also written to a file as it proceeds.
 type recorded struct {
 	engine.OpenRun
 	mu  sync.Mutex
@@ -17,8 +17,8 @@ type recorded struct {
 	err error
 }
 
-// Record writes a head to a file, and returns the run with each row written to the file as well once the run has it, and how it
-// ended. Where something cannot be written the call fails, and so do all that follow.
+// Record writes a head to a file. It returns the run in a form that also writes each row, and how the run ended, to
+// the file once the run has stored it. If something cannot be written, the call fails, and so do all later ones.
 func Record(run engine.OpenRun, h Head, to *Writer) (engine.OpenRun, error) {
 	r := &recorded{OpenRun: run, to: to}
 	if err := r.write(func() error { return to.Begin(h) }); err != nil {

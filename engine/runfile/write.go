@@ -8,24 +8,24 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Version is that of the form. It changes when an older reader would misread a file; a field, a kind of effect or of
-// line more does not change it.
+// Version is the version of the format. It changes when an older reader would misread a file; additional fields,
+// kinds of effects or kinds of lines do not change it.
 const Version = 2
 
 // Head is what a run began with.
 type Head struct {
 	engine.RunHead
-	Files *engine.Bundle `json:"files,omitempty"` // the script, in files that are to be resumed where it is not known
+	Files *engine.Bundle `json:"files,omitempty"` // the script, for files that can be resumed where the script is not known
 }
 
-// Writer writes runs to a file, one after the other. It is for one goroutine.
+// Writer writes runs to a file, one after the other. It must not be used by several goroutines at once.
 type Writer struct {
 	to   io.Writer
 	hide func(string) string
 }
 
-// NewWriter returns a writer. Each line is written by a single Write. What hide takes out of a text is not written; nil
-// takes out nothing.
+// NewWriter returns a writer. Each line is written by a single Write. hide removes from a line what must not be
+// written; nil removes nothing.
 func NewWriter(to io.Writer, hide func(string) string) *Writer { return &Writer{to, hide} }
 
 // Begin writes what a run begins with.
@@ -36,10 +36,10 @@ func (w *Writer) Begin(h Head) error {
 	}{Version, h})
 }
 
-// Step writes a step. A later line of the same id takes its place.
+// Step writes a step. A later line with the same id replaces it.
 func (w *Writer) Step(s engine.Step) error { return w.line(s) }
 
-// Signal writes what was sent to the run and is not taken yet.
+// Signal writes a signal that was sent to the run and not taken yet.
 func (w *Writer) Signal(s engine.Signal) error {
 	return w.line(struct {
 		Signal engine.Signal `json:"signal"`
@@ -73,7 +73,7 @@ func encode(row any, hide func(string) string) ([]byte, error) {
 	return []byte(hide(b.String())), nil
 }
 
-// StateOf is the state of a step that came to an outcome, or that waits with the failure that it has so far.
+// StateOf returns the state of a step with the given outcome. A step that waits has the failure that it has so far.
 func StateOf(out engine.Outcome) engine.StepState {
 	switch {
 	case out.Err == nil:

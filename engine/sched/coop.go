@@ -1,5 +1,5 @@
-// Package sched holds the schedulers of the engine: on goroutines, in virtual time for deterministic runs, and
-// a seeded cooperative one for tests.
+// Package sched provides the schedulers of the engine: on goroutines, in virtual time for deterministic runs, and a
+// seeded cooperative one for tests.
 package sched
 
 import (
@@ -14,28 +14,26 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// NewCoopSched returns a scheduler for tests: branches are coroutines of one goroutine, one
-// runs at a time, and a seeded generator decides at every effect and yield which goes on.
-// Every seed is one reproducible interleaving. Effects run inline; time is virtual and
-// passes only when no branch can go on. When all branches wait for each other, they are
-// cancelled with an error of kind panic.
+// NewCoopSched returns a scheduler for tests. Branches are coroutines of one goroutine; one runs at a time, and a
+// seeded generator decides at every effect and yield which one continues. Every seed is one reproducible
+// interleaving. Effects run inline; time is virtual and passes only when no branch can continue. If all branches wait
+// for each other, they are cancelled with an error of kind panic.
 func NewCoopSched(seed uint64) engine.Sched {
 	c := &coop{rng: seed, now: time.Unix(0, 0).UTC()}
 	return &coopSched{c: c, scope: &coopScope{}}
 }
 
-// coopTask is one branch's coroutine. It is running, among the runnable, parked, or joining
-// branches of its own.
+// coopTask is one branch's coroutine. It is running, runnable, parked, or waiting for its own branches.
 type coopTask struct {
 	resume func() (struct{}, bool)
 	yield  func(struct{}) bool
-	scope  *coopScope  // whose cancellation ends the wait
-	ready  func() bool // of one parked in Wait; nil when it sleeps
-	place  int         // among the parked, -1 elsewhere
-	naps   int         // how often it slept: distinguishes its alarms
+	scope  *coopScope  // its cancellation ends the wait
+	ready  func() bool // of a task parked in Wait; nil if it sleeps
+	place  int         // index among the parked tasks, -1 if it is not parked
+	naps   int         // how often it has slept: distinguishes its alarms
 
-	up    *coopTask // that waits for it, nil for the caller outside
-	index int       // among its siblings, as they are written
+	up    *coopTask // the task that waits for it; nil for the caller outside
+	index int       // position among its siblings, in written order
 	depth int
 }
 
@@ -43,7 +41,7 @@ type coopTask struct {
 type coopScope struct {
 	up   *coopScope
 	why  error
-	late error // of a Within: what ends it when its time has passed
+	late error // of a Within: the reason when its time has passed
 }
 
 func (s *coopScope) err() error {
@@ -58,17 +56,17 @@ func (s *coopScope) err() error {
 // coopSched is a branch's handle.
 type coopSched struct {
 	c     *coop
-	task  *coopTask // nil for the caller outside all branches, who drives them
+	task  *coopTask // nil for the caller outside all branches, which drives them
 	scope *coopScope
 }
 
-// coopJoin is a Par or First that waits until all its bodies have ended, come what may.
+// coopJoin is a Par or First that waits until all its bodies have ended, whatever happens.
 type coopJoin struct {
 	left int
 	task *coopTask // parked until nothing is left; nil for the caller outside
 }
 
-// spawn starts a branch. The driver calls end when it is over, whichever way.
+// spawn starts a branch. The driver calls end when the branch is over, however it ended.
 func (s *coopSched) spawn(scope *coopScope, i int, body func(s engine.Sched), end func(failed error)) {
 	c := s.c
 	t := &coopTask{scope: scope, place: -1, up: s.task, index: i}
@@ -83,7 +81,7 @@ func (s *coopSched) spawn(scope *coopScope, i int, body func(s engine.Sched), en
 			if returned {
 				end(nil)
 			} else {
-				end(Ended(recover())) // a Goexit goes on to the driver's goroutine after this
+				end(Ended(recover())) // after this, a Goexit continues on the driver's goroutine
 			}
 		}()
 		body(&coopSched{c: c, task: t, scope: scope})
@@ -107,7 +105,7 @@ func (s *coopSched) join(j *coopJoin) {
 	s.c.drive(s.scope, func() bool { return j.left == 0 })
 }
 
-// end counts one body of a join as over.
+// end records that one body of a join is over.
 func (c *coop) end(j *coopJoin) {
 	if j.left--; j.left == 0 && j.task != nil {
 		c.goOn(j.task)
@@ -135,7 +133,7 @@ func (s *coopSched) Par(n, limit int, body func(i int, s engine.Sched) error) er
 				errs.add(i, err)
 				s.c.cancel(scope, ErrSibling)
 			}
-			for next < n && scope.err() != nil { // those are never started
+			for next < n && scope.err() != nil { // the remaining bodies are never started
 				next++
 				j.left--
 			}
@@ -219,7 +217,7 @@ func (s *coopSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) eng
 	return s.inline(context.Background(), h, e, sink)
 }
 
-// turns yields before an effect where the order of effects is what a seed decides.
+// turns yields before an effect if a seed decides the order of effects.
 func (s *coopSched) turns() error {
 	if s.c.in != nil {
 		return s.Err()

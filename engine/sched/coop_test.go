@@ -43,7 +43,7 @@ func TestCooperativeTimeIsVirtual(t *testing.T) {
 			t.Fatalf("woken in the order %v", woken)
 		}
 	}
-	// A sleeper that is cancelled wakes at once.
+	// A cancelled sleeper wakes at once.
 	start = s.Now()
 	boom := errors.New("boom")
 	err = s.Par(2, 0, func(i int, b engine.Sched) error {
@@ -112,7 +112,7 @@ func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
 			sched.NewCoopSched(5).Par(20, 0, func(i int, b engine.Sched) error {
 				b.Yield()
 				if i == 10 {
-					runtime.Goexit() // ends the caller as well, like t.FailNow in a handler
+					runtime.Goexit() // also ends the caller, like t.FailNow in a handler
 				}
 				return b.SleepUntil(b.Now().Add(time.Hour))
 			})
@@ -122,8 +122,8 @@ func TestCooperativeBranchesAreNotAbandoned(t *testing.T) {
 	})
 }
 
-// What is over leaves nothing behind that time would pass for: a bound, a timer, a sleeper that was
-// stopped. When all wait for each other afterwards, the clock stands where it stood.
+// What is over leaves nothing behind for which time would pass: a bound, a timer, a stopped sleeper. If all wait for
+// each other afterwards, the clock has not moved.
 func TestWhatIsOverDoesNotMoveTheClock(t *testing.T) {
 	for seed := range uint64(5) {
 		s := sched.NewCoopSched(seed)
@@ -153,7 +153,7 @@ func TestWhatIsOverDoesNotMoveTheClock(t *testing.T) {
 	}
 }
 
-// A branch that slept on after it had waited wakes by the clock, not by what it waited for.
+// A branch that sleeps after a wait wakes by the clock, not by what it waited for.
 func TestASleepAfterAWait(t *testing.T) {
 	for seed := range uint64(10) {
 		s, ready := sched.NewCoopSched(seed), false
@@ -178,7 +178,7 @@ func TestASleepAfterAWait(t *testing.T) {
 	}
 }
 
-// A handler that waits on another goroutine than its own is told so: nothing else could go on meanwhile.
+// A handler that waits on a goroutine other than its own gets an error: nothing else could continue in the meantime.
 func TestAWaitOnAnotherGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, wait := range map[string]func(context.Context) error{
@@ -208,7 +208,7 @@ func TestAWaitOnAnotherGoroutine(t *testing.T) {
 	})
 }
 
-// A handler that waits for what never comes goes on when its own context ends.
+// A handler that waits for something that never comes continues when its own context ends.
 func TestAWaitEndsWithItsContext(t *testing.T) {
 	err := sched.NewCoopSched(1).Par(1, 0, func(_ int, b engine.Sched) error {
 		b.Do(engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {

@@ -151,10 +151,10 @@ func (c *coop) goOn(t *coopTask) {
 	heap.Push(&c.runnable, t)
 }
 
-// seeded reports whether a seed decides which branch goes on.
+// seeded reports whether a seed decides which branch continues.
 func (c *coop) seeded() bool { return c.real == nil && c.in == nil }
 
-// choose removes a runnable branch: the first in written order, or one that the seed decides.
+// choose removes a runnable branch: the first in written order, or one chosen by the seed.
 func (c *coop) choose() *coopTask {
 	if !c.seeded() {
 		return heap.Pop(&c.runnable).(*coopTask)
@@ -200,8 +200,8 @@ func (c *coop) tell(ended func(*coopWatch) bool) {
 	}
 }
 
-// step lets one branch go on or, when none can, the clock. It reports false when there is
-// nothing to wait for.
+// step lets one branch continue or, if none can, advances the clock. It reports false if there is nothing to wait
+// for.
 func (c *coop) step() bool {
 	if c.real != nil {
 		c.real.notice()
@@ -232,8 +232,8 @@ func (c *coop) step() bool {
 	return true
 }
 
-// drive runs branches until done. When they all wait for each other it cancels them. However
-// it ends, by a panic or because a handler left the goroutine, no branch is left behind.
+// drive runs branches until done reports true. If they all wait for each other, it cancels them. However it ends, by
+// a panic or because a handler left the goroutine, no branch is left behind.
 func (c *coop) drive(scope *coopScope, done func() bool) {
 	finished := false
 	defer func() {
@@ -248,7 +248,7 @@ func (c *coop) drive(scope *coopScope, done func() bool) {
 	for !done() {
 		if !c.step() {
 			if scope.why != nil {
-				break // what still waits ignores that it is cancelled
+				break // what still waits ignores the cancellation
 			}
 			c.cancel(scope, errDeadlock())
 		}
@@ -256,7 +256,7 @@ func (c *coop) drive(scope *coopScope, done func() bool) {
 	finished = true
 }
 
-// drain lets all branches come to their end, also when others of them leave the goroutine.
+// drain lets all branches end, even if some of them leave the goroutine.
 func (c *coop) drain() {
 	left := true
 	defer func() {
@@ -286,7 +286,7 @@ func (c *coop) alarm(at time.Time) *alarm {
 	return c.set(at)
 }
 
-// set is alarm for a caller that holds the lock.
+// set is alarm for callers that hold the lock.
 func (c *coop) set(at time.Time) *alarm {
 	c.seq++
 	a := &alarm{at: at, seq: c.seq}
@@ -296,7 +296,7 @@ func (c *coop) set(at time.Time) *alarm {
 
 // pending reports whether an alarm still matters. The caller holds the lock.
 func (a *alarm) pending() bool {
-	if a.task != nil { // else it was cancelled and has moved on
+	if a.task != nil { // otherwise it was cancelled and has moved on
 		return a.task.place >= 0 && a.task.naps == a.nap && a.task.ready == nil
 	}
 	return !a.over
@@ -384,7 +384,7 @@ func (a *alarm) before(b *alarm) bool {
 	return a.at.Before(b.at)
 }
 
-// earlier is what a heap is ordered by.
+// earlier is the constraint on the items of a heap.
 type earlier[T any] interface{ before(T) bool }
 
 var _ earlier[*alarm] = (*alarm)(nil)

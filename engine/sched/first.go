@@ -16,7 +16,7 @@ type firstError struct {
 	control error
 }
 
-// newFirstError begins to keep the failure of the lowest of n indices.
+// newFirstError returns a firstError for n indices.
 func newFirstError(n int) *firstError { return &firstError{at: n} }
 
 func (f *firstError) add(i int, err error) {
@@ -51,7 +51,7 @@ type race struct {
 
 func newRace(n int) *race { return &race{winner: -1, errs: newFirstError(n)} }
 
-// end takes in how body i ended, and reports whether it has won by that.
+// end records how body i ended, and reports whether it has won by that.
 func (r *race) end(i int, settled bool, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *race) end(i int, settled bool, err error) bool {
 	return settled
 }
 
-// result is what First returns on s.
+// result returns the results of First on s.
 func (r *race) result(s engine.Sched) (int, error) {
 	if r.winner >= 0 {
 		return r.winner, r.won
@@ -80,8 +80,7 @@ func (r *race) result(s engine.Sched) (int, error) {
 // ErrSibling is the control outcome of a branch whose sibling ended it. Schedulers cancel with it.
 var ErrSibling = &engine.Control{Why: "stopped because a sibling branch ended"}
 
-// Ended makes the error of a body that did not return: it panicked with p, or left its
-// goroutine when p is nil.
+// Ended returns the error of a body that did not return: it panicked with p or, if p is nil, left its goroutine.
 func Ended(p any) error {
 	if p != nil {
 		return engine.Panicked("the engine", p)

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// abandonAfter is how long an effect may go on after its branch is to stop.
+// abandonAfter is how long an effect may continue after its branch must stop.
 const abandonAfter = time.Second
 
 // NewGoSched returns the scheduler for real runs: one goroutine per branch. Cancelling ctx
@@ -21,8 +21,8 @@ func NewGoSched(ctx context.Context) engine.Sched {
 	return &goSched{ctx: clock.OnMachineTime(ctx), waiters: &waiters{}}
 }
 
-// NewClocked is [NewGoSched] by another clock than the machine's: what sleeps, and what is bounded in time, waits for
-// that clock, and its handlers find it in their contexts. Deadlines of contexts stay those of the machine.
+// NewClocked is [NewGoSched] with a clock other than the machine's: sleeps and time limits use that clock, and
+// handlers find it in their contexts. Deadlines of contexts still use the machine's clock.
 func NewClocked(ctx context.Context, c clock.Clock) engine.Sched {
 	await := func(ctx context.Context, done <-chan struct{}) error {
 		select {
@@ -35,7 +35,7 @@ func NewClocked(ctx context.Context, c clock.Clock) engine.Sched {
 	return &goSched{ctx: clock.With(ctx, c, await), waiters: &waiters{}}
 }
 
-// goSched is shared by all branches under one context: it has no state of a branch.
+// goSched is shared by all branches under one context: it holds no state of a branch.
 type goSched struct {
 	ctx     context.Context
 	waiters *waiters
@@ -44,10 +44,10 @@ type goSched struct {
 // waiters are the branches of a run parked in Wait.
 type waiters struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed by Wake; nil when nobody waits
+	changed chan struct{} // closed by Wake; nil if nobody waits
 }
 
-// clock is that of a host, nil where it is the machine's. A parked run holds no field for it.
+// clock returns the host's clock, or nil if it is the machine's. A parked run holds no field for it.
 func (s *goSched) clock() clock.Clock {
 	if c := clock.Of(s.ctx); c != (clock.Machine{}) {
 		return c
@@ -67,7 +67,7 @@ func (s *goSched) Par(n, limit int, body func(i int, s engine.Sched) error) erro
 	return s.several(n, limit, body)
 }
 
-// several is Par for more than one body. It is not inlined, so that a run that is parked does not hold its frame.
+// several is Par for more than one body. It is not inlined, so that a parked run does not hold its frame.
 //
 //go:noinline
 func (s *goSched) several(n, limit int, body func(i int, s engine.Sched) error) error {
@@ -85,9 +85,9 @@ func (s *goSched) several(n, limit int, body func(i int, s engine.Sched) error) 
 	return s.Err() // branches that were never started because the run was cancelled
 }
 
-// crew are the goroutines of one Par. A goroutine that takes an index has another one hired,
-// unless one is on its way already or the crew is complete: so however long a body blocks, the
-// next index is taken, and bodies that do not block share few goroutines.
+// crew are the goroutines of one Par. A goroutine that takes an index hires another one, unless one is already on its
+// way or the crew is complete. So the next index is taken however long a body blocks, and bodies that do not block
+// share few goroutines.
 type crew struct {
 	n      int
 	limit  int64
@@ -96,7 +96,7 @@ type crew struct {
 	errs   *firstError
 	cancel context.CancelCauseFunc
 
-	next  atomic.Int64 // index that is taken next
+	next  atomic.Int64 // the index that is taken next
 	hired atomic.Int64
 	spare atomic.Bool // one was hired and has not taken its first index
 	done  sync.WaitGroup
@@ -106,7 +106,7 @@ func (c *crew) hire() {
 	if c.hired.Load() >= c.limit || !c.spare.CompareAndSwap(false, true) {
 		return
 	}
-	if c.hired.Load() >= c.limit { // the crew was completed since the first look
+	if c.hired.Load() >= c.limit { // the crew was completed since the first check
 		c.spare.Store(false)
 		return
 	}
@@ -119,7 +119,7 @@ func (c *crew) work() {
 	running := -1
 	defer c.done.Done()
 	defer func() {
-		if running >= 0 { // not reached by returning
+		if running >= 0 { // set only if the body did not return
 			c.errs.add(running, Ended(recover()))
 			c.cancel(ErrSibling)
 		}
@@ -195,7 +195,7 @@ func (s *goSched) Do(h engine.Handler, e *engine.Effect, sink engine.Sink) engin
 	return h.Do(s.ctx, e, sink)
 }
 
-// DoOrAbandon costs a goroutine for each effect, which is why Do does without.
+// DoOrAbandon needs a goroutine for each effect; Do does not.
 func (s *goSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome {
 	done := make(chan engine.Outcome, 1)
 	go func() {
@@ -217,7 +217,7 @@ func (s *goSched) DoOrAbandon(h engine.Handler, e *engine.Effect) engine.Outcome
 		if e.Abandon() {
 			return engine.Outcome{}
 		}
-		return <-done // it has returned by now, and its outcome is being recorded
+		return <-done // the handler has returned by now, and its outcome is being recorded
 	}
 }
 
@@ -250,7 +250,7 @@ func (s *goSched) Wake() {
 	}
 }
 
-// SleepUntil also looks at the time of day now and then: timers stand still while a machine is suspended, and t may
+// SleepUntil also checks the time of day now and then: timers stand still while a machine is suspended, and t may
 // have been recorded by another process.
 func (s *goSched) SleepUntil(t time.Time) error {
 	if c := s.clock(); c != nil {
@@ -261,7 +261,7 @@ func (s *goSched) SleepUntil(t time.Time) error {
 	defer timer.Stop()
 	for {
 		now := time.Now()
-		left := min(t.Sub(now), t.Round(0).Sub(now.Round(0))) // Round(0) takes the reading of the timer's clock away
+		left := min(t.Sub(now), t.Round(0).Sub(now.Round(0))) // Round(0) strips the monotonic clock reading
 		if left <= 0 || s.ctx.Err() != nil {
 			return s.Err()
 		}
@@ -273,7 +273,7 @@ func (s *goSched) SleepUntil(t time.Time) error {
 	}
 }
 
-// sleepBy is SleepUntil by a clock of the host.
+// sleepBy is SleepUntil with a clock of the host.
 func (s *goSched) sleepBy(c clock.Clock, t time.Time) error {
 	for {
 		left := t.Sub(c.Now())

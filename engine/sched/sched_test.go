@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/sched/schedtest"
 )
 
-// All schedulers keep the contract.
+// All schedulers fulfil the contract.
 func TestSchedulers(t *testing.T) {
 	t.Run("goroutines", func(t *testing.T) {
 		schedtest.Run(t, func(t *testing.T) engine.Sched { return sched.NewGoSched(t.Context()) })
@@ -54,7 +54,7 @@ func TestDeadlineOfTheContextIsATimeout(t *testing.T) {
 	})
 }
 
-// A host's own reason, an *Error, comes through as it is.
+// A host's own reason, an *Error, is passed on unchanged.
 func TestCauseOfTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(&engine.Error{Kind: engine.KindQuota, Code: diag.RateLimited, Message: "the tenant's month is over"})
@@ -63,8 +63,7 @@ func TestCauseOfTheContext(t *testing.T) {
 	}
 }
 
-// A handler may leave its goroutine, as t.FailNow does. The branch then gave nothing, and
-// nothing is not None.
+// A handler may end its goroutine, as t.FailNow does. The branch then has no result, which is not the same as None.
 func TestABranchThatLeavesItsGoroutineFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		err := sched.NewGoSched(t.Context()).Par(2, 0, func(i int, b engine.Sched) error {

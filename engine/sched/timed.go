@@ -8,20 +8,20 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// timed is the context of a part of a run whose time may stand still. Its deadline is the one that holds now: what
-// works under it knows how much time there is, as long as it works.
+// timed is the context of a part of a run whose time may stand still. Its deadline is the one that applies now: code
+// that runs under it knows how much time it has, provided that it keeps working.
 type timed struct {
 	context.Context             // ends with the part
-	clock           clock.Clock // nil: the machine's
-	end             func()      // ends it because its time has passed
+	clock           clock.Clock // nil: the machine's clock
+	end             func()      // ends the part because its time has passed
 
 	mu   sync.Mutex
-	stop func() bool // ends the timer; nil: there is none
-	at   time.Time   // when the timer fires; zero: there is none
+	stop func() bool // stops the timer; nil if there is none
+	at   time.Time   // when the timer fires; zero if there is none
 	over bool
 }
 
-// set has the part end when d has passed from now on, in place of what was set before; never if d is negative.
+// set makes the part end when d has passed from now, replacing the previous setting; a negative d means never.
 func (t *timed) set(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// trip is an effect whose handler runs on its own goroutine. The handler's tokens and outcome reach the branch
-// as mail, one letter at a time, while no effect that is earlier in written order is in flight. So the run
-// does not depend on which handler is faster.
+// trip is an effect whose handler runs on its own goroutine. The handler's tokens and outcome reach the branch as
+// mail, one letter at a time, while no effect that is earlier in written order is in flight. So the run does not
+// depend on which handler is faster.
 type trip struct {
 	o    *outside
 	task *coopTask
@@ -42,14 +42,14 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// abroad is the clock of handlers on their own goroutines, on any of which they may wait.
+// abroad is the clock of handlers on their own goroutines. They may wait on any of them.
 type abroad struct{ *coop }
 
 // Usable makes package clock accept every wait.
 func (abroad) Usable() error { return nil }
 
-// travel runs a handler on its own goroutine and delivers its outcome in turn. A branch that was cancelled by
-// then does not get the outcome, however fast the handler was.
+// travel runs a handler on its own goroutine and delivers its outcome in turn. A branch that was cancelled by then
+// does not get the outcome, however fast the handler was.
 func (s *coopSched) travel(h engine.Handler, e *engine.Effect, sink engine.Sink, abandon bool) (out engine.Outcome) {
 	o := s.c.real
 	t := &trip{o: o, task: s.task, gone: make(chan struct{})}
@@ -93,7 +93,7 @@ func (s *coopSched) travel(h engine.Handler, e *engine.Effect, sink engine.Sink,
 			if e.Abandon() {
 				return engine.Outcome{}
 			}
-			tired = false // it has returned by now, and its outcome is being recorded
+			tired = false // the handler has returned by now, and its outcome is being recorded
 		}
 	}
 	if why := s.Err(); why != nil {
@@ -204,5 +204,5 @@ func (o *outside) arrive() bool {
 	}
 }
 
-// reason returns why a context has ended, in the form that branches report it; nil while it has not.
+// reason returns why a context has ended, in the form in which branches report it, or nil if it has not ended.
 func reason(ctx context.Context) error { return (&goSched{ctx: ctx}).Err() }

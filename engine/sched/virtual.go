@@ -34,7 +34,7 @@ type outside struct {
 	root   *coopScope
 	signal chan struct{} // something happened outside
 
-	asking   []*coopTask // branches about to call a model, until all others can go no further
+	asking   []*coopTask // branches about to call a model, waiting until no other branch can make progress
 	trips    []*trip     // effects in flight, in written order
 	contests []*contest  // with branches that may still win
 }
@@ -62,7 +62,7 @@ func (o *outside) notice() {
 	}
 }
 
-// poke makes the driver look again.
+// poke makes the driver check again.
 func (o *outside) poke() {
 	select {
 	case o.signal <- struct{}{}:
@@ -76,7 +76,7 @@ func (o *outside) settle() bool {
 	if asking := o.asking; len(asking) > 0 {
 		o.asking = nil
 		for _, t := range asking {
-			if t.place >= 0 { // else it was cancelled
+			if t.place >= 0 { // otherwise it was cancelled
 				o.release(t)
 			}
 		}
@@ -85,7 +85,7 @@ func (o *outside) settle() bool {
 	return o.arrive() || o.decide()
 }
 
-// turn parks a branch that is about to call a model until all others can go no further.
+// turn parks a branch that is about to call a model until no other branch can make progress.
 func (s *coopSched) turn() error {
 	if err := s.Err(); err != nil {
 		return err
@@ -130,8 +130,8 @@ type contest struct {
 	err   error
 }
 
-// contest lets a settled branch win at once only if all branches before it have ended, else when nothing more
-// happens at that time. It returns functions for the end of a body and of the contest.
+// contest lets a settled branch win at once only if all branches before it have ended, otherwise when nothing more
+// happens at that time. It returns functions to call at the end of a body and of the contest.
 func (s *coopSched) contest(r *race, n int, scope *coopScope) (end func(i int, settled bool, err error) bool, leave func()) {
 	k := &contest{r: r, task: s.task, scope: scope, over: make([]bool, n), best: -1}
 	o := s.c.real
@@ -151,8 +151,8 @@ func (s *coopSched) contest(r *race, n int, scope *coopScope) (end func(i int, s
 // won makes the best branch win, and reports whether none had won before.
 func (k *contest) won() bool { return k.r.end(k.best, true, k.err) }
 
-// decide ends the innermost contest with a settled branch, of several the first in written order. It reports
-// whether there was one.
+// decide ends the innermost contest that has a settled branch. If there are several, it ends the first in written
+// order. It reports whether there was one.
 func (o *outside) decide() bool {
 	var next *contest
 	for _, k := range o.contests {
@@ -174,8 +174,8 @@ func (k *contest) depth() int {
 	return k.task.depth
 }
 
-// before reports whether a branch comes before another in written order: it contains the other, or its
-// ancestor comes before the other's below their common one. nil is the caller outside.
+// before reports whether a branch comes before another in written order: it contains the other, or below their common
+// ancestor its own ancestor comes first. nil is the caller outside.
 func (a *coopTask) before(b *coopTask) bool {
 	da, db := -1, -1
 	for x := a; x != nil && (b == nil || x.depth > b.depth); x = x.up {

@@ -57,7 +57,7 @@ func TestVirtualOrder(t *testing.T) {
 	})
 }
 
-// Models are called in written order, once every other branch can go no further.
+// Models are called in written order, once no other branch can make progress.
 func TestVirtualModels(t *testing.T) {
 	virtually(t, func(t *testing.T, s engine.Sched) {
 		var got []string
@@ -129,8 +129,8 @@ func TestVirtualOwnEffects(t *testing.T) {
 	})
 }
 
-// Of the branches that settle at the same time, the first in written order wins, whether by an effect, an
-// answer or computation; an earlier time wins over all later ones.
+// If branches settle at the same time, the first in written order wins, whether by an effect, an answer or
+// computation. An earlier time wins over all later ones.
 func TestVirtualFirst(t *testing.T) {
 	effect := func(b engine.Sched) {
 		b.Do(does(func(context.Context) int { time.Sleep(time.Second); return 1 }), tool, nil)
@@ -365,7 +365,7 @@ func TestVirtualLast(t *testing.T) {
 	})
 }
 
-// A step costs the same however many branches there are.
+// A step costs the same, however many branches there are.
 func TestManyVirtualBranches(t *testing.T) {
 	branches := 10_000
 	if testing.Short() {

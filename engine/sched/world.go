@@ -7,26 +7,26 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// World is what a run on [NewIn] happens in, as a durable workflow: it has the time, and all that branches wait for
-// comes from there. Its methods are called on the goroutine that drives the run, one at a time.
+// World is the environment of a run on [NewIn], such as a durable workflow. It provides the time, and everything that
+// branches wait for comes from it. Its methods are called on the goroutine that drives the run, one at a time.
 type World interface {
 	// Now returns the time.
 	Now() time.Time
 
-	// Rest is called when no branch can go on. It returns when something has happened that one may wait for, or when the
-	// time due has come; zero is none.
+	// Rest is called when no branch can continue. It returns when something has happened for which a branch may be
+	// waiting, or at the time due; a zero due means no such time.
 	Rest(due time.Time)
 
-	// Pause is called between stretches of computing, so that the goroutine is not taken for one that hangs.
+	// Pause is called between stretches of computing, so that the goroutine does not appear to hang.
 	Pause()
 
-	// Err returns why the run is to stop, nil while it is not.
+	// Err returns why the run must stop, or nil.
 	Err() error
 }
 
-// NewIn returns a scheduler for a run that happens in a world. Branches are coroutines of the goroutine that drives
-// the run: one runs at a time, in an order that follows from what the world says alone, the first in written order where
-// several can go on. Handlers run inline and wait with package clock only.
+// NewIn returns a scheduler for a run in a world. Branches are coroutines of the goroutine that drives the run. One
+// runs at a time, in an order that depends only on the world; if several can continue, the first in written order
+// does. Handlers run inline and wait only with package clock.
 func NewIn(w World) engine.Sched {
 	root := &coopScope{}
 	return &coopSched{c: &coop{now: w.Now(), in: &inWorld{World: w, root: root}}, scope: root}
@@ -36,11 +36,11 @@ func NewIn(w World) engine.Sched {
 type inWorld struct {
 	World
 	root  *coopScope
-	tired bool // a branch has computed for some time
+	tired bool // a branch has been computing for some time
 	over  bool // nothing is waited for any more
 }
 
-// look takes in what the world says.
+// look takes note of what the world reports.
 func (w *inWorld) look(c *coop) {
 	if w.tired {
 		w.tired = false
@@ -53,7 +53,7 @@ func (w *inWorld) look(c *coop) {
 	}
 }
 
-// rest has happen what is due, or waits for something to happen. It reports false if nothing is waited for any more.
+// rest executes what is due, or waits for something to happen. It reports false if nothing is waited for any more.
 func (w *inWorld) rest(c *coop) bool {
 	c.show(w.Now())
 	a, f := c.due(false)
@@ -79,7 +79,7 @@ func (c *coop) show(now time.Time) {
 	c.now = now
 }
 
-// next is when the next alarm rings, zero if none is set.
+// next returns when the next alarm rings, or zero if none is set.
 func (c *coop) next() (at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

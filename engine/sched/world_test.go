@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/sched/schedtest"
 )
 
-// place is a world on the machine's time, which others have something happen in.
+// place is a world on the machine's time, in which others make things happen.
 type place struct {
 	happened chan struct{}
 	why      error
@@ -39,7 +39,7 @@ func TestWorldContract(t *testing.T) {
 	schedtest.Run(t, func(*testing.T) engine.Sched { return sched.NewIn(newPlace()) })
 }
 
-// A world that says so ends the run, and whatever waits in it.
+// A world can end the run, and everything that waits in it.
 func TestWorldEnds(t *testing.T) {
 	p := newPlace()
 	s := sched.NewIn(p)
@@ -58,7 +58,7 @@ func TestWorldEnds(t *testing.T) {
 	}
 }
 
-// A world that leaves its goroutine leaves no branch behind, and nothing of it is waited for.
+// A world that ends its goroutine leaves no branch behind, and nothing of it is waited for.
 func TestWorldGoesAway(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {

@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// MaxRunID bounds the length of a run's id.
+// MaxRunID is the maximum length of a run's id, in bytes.
 const MaxRunID = 128
 
-// CheckRunID refuses what is no id of a run: 1 to 128 bytes of printable UTF-8 without spaces.
+// CheckRunID returns an error unless id is a valid id of a run: 1 to 128 bytes of printable UTF-8 without spaces.
 func CheckRunID(id string) error {
 	if id != "" && len(id) <= MaxRunID && strings.IndexFunc(id, unfit) < 0 {
 		return nil
@@ -22,10 +22,10 @@ func CheckRunID(id string) error {
 		WithHelp("use 1 to %d bytes of printable text without spaces", MaxRunID)
 }
 
-// unfit reports whether a rune cannot stand in an id. The replacement character stands for what is not UTF-8, too.
+// unfit reports whether a rune cannot be part of an id. The replacement character also represents invalid UTF-8.
 func unfit(r rune) bool { return r <= ' ' || r == 0x7f || r == '\ufffd' }
 
-// Held is the failure to take a run that somebody holds, until the end of a lease if it is known.
+// Held is the failure to take a run that somebody holds. until is the end of the lease, or zero if it is unknown.
 func Held(id string, by engine.Owner, until time.Time) *engine.Error {
 	e := engine.Errorf(engine.KindStore, diag.RunHeld, "run %s is held by %s", id, Name(by))
 	if !until.IsZero() {
@@ -34,7 +34,7 @@ func Held(id string, by engine.Owner, until time.Time) *engine.Error {
 	return e.WithHelp("wait until it has ended, or end it: agentscript runs cancel %s", id)
 }
 
-// Name is how an owner is shown to people.
+// Name returns the text that identifies an owner to people.
 func Name(by engine.Owner) string {
 	who := by.Name
 	if by.PID != 0 {
@@ -55,7 +55,7 @@ func Lost(id string) *engine.Error {
 		WithHelp("see how it goes on there: agentscript runs show %s", id)
 }
 
-// ToCancel is why a run must stop that was to be cancelled.
+// ToCancel is the reason why a run that was cancelled must stop.
 func ToCancel(id, reason string) *engine.Error {
 	if reason != "" {
 		reason = ": " + reason
@@ -74,7 +74,7 @@ func NoBundle(hash string) *engine.Error {
 		WithHelp("its runs were removed, or it was never kept: run the script again")
 }
 
-// Exists is the failure to make a run whose id another one has.
+// Exists is the failure to create a run whose id is taken.
 func Exists(id string) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "there is a run %s already", id).WithHelp("use another id; agentscript runs import takes one with --as")
 }
@@ -90,7 +90,7 @@ func Closed() *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the store is closed").WithHelp("close it when no run uses it any more")
 }
 
-// NotAnEnd is the failure to end a run as what is no end.
+// NotAnEnd is the failure to end a run with a status that is not an end.
 func NotAnEnd(id string, s engine.RunStatus) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "run %s cannot end as %q", id, s).
 		WithHelp("end it as parked, done, failed or cancelled, or close it")
@@ -105,7 +105,7 @@ func Ends(s engine.RunStatus) bool {
 	return false
 }
 
-// Stopped is the failure of a call whose context has ended before it began.
+// Stopped is the failure of a call whose context had ended before the call began.
 func Stopped(cause error) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the store was not asked: %w", cause)
 }

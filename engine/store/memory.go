@@ -1,6 +1,6 @@
-// Package store keeps what runs did: a journal in memory, from which a run can be answered without
-// doing it again, a store of runs in memory, and what stores of runs share. Stores that outlive the process are the
-// packages below it: sqlite for runs and sessions, files for sessions.
+// Package store provides a journal in memory, from which a run can be answered without doing it again, a store of
+// runs in memory, and what all stores of runs share. Package sqlite, below this one, keeps runs and sessions beyond
+// the end of the process.
 package store
 
 import (
@@ -10,9 +10,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Memory is a journal that lives as long as the process. It is safe for concurrent use; its
-// zero value is empty and ready. Give each run its own, or the same one to a run and its
-// replays.
+// Memory is a journal that lives as long as the process. It is safe for concurrent use; its zero value is empty and
+// ready to use. Give each run its own journal, or share one between a run and its replays.
 type Memory struct {
 	mu       sync.RWMutex
 	outcomes map[string]engine.Outcome
@@ -28,7 +27,7 @@ func (m *Memory) Answer(id string) (engine.Outcome, bool) {
 	return out, ok
 }
 
-// Commit implements [engine.Journal]. The first outcome of an effect stays.
+// Commit implements [engine.Journal]. The first outcome recorded for an effect stays.
 func (m *Memory) Commit(_ context.Context, id string, e *engine.Effect, out engine.Outcome) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -62,7 +62,7 @@ func TestConcurrentCommits(t *testing.T) {
 	}
 }
 
-// disk is a journal that keeps failures as their JSON, as a store on disk does.
+// disk is a journal that keeps failures as their JSON, like a store on disk.
 type disk struct {
 	store.Memory
 	mu     sync.Mutex
@@ -100,7 +100,7 @@ func (d *disk) Answer(id string) (engine.Outcome, bool) {
 	return out, ok
 }
 
-// agents composes a main that asks agents one after the other and goes on after failures.
+// agents composes a main that asks n agents one after the other and continues after failures.
 func agents(t *testing.T, n int) engine.Func {
 	s := flow.NewSession()
 	nodes := make([]*flow.Node, n)
@@ -162,7 +162,7 @@ func refusing(t *testing.T) engine.Handler {
 	})
 }
 
-// What is recorded is charged as it was used, so that a resumed run has left what it had left.
+// Recorded usage is charged again, so that a resumed run has the same budget left.
 func TestRecordedUsageIsCharged(t *testing.T) {
 	h := engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
 		return engine.Outcome{Attempt: 1, Usage: model.Usage{In: 60, Out: 40}, Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: "ok"}}}}
@@ -189,7 +189,7 @@ func TestRecordedUsageIsCharged(t *testing.T) {
 	}
 }
 
-// A call that was cancelled came to nothing and is made again.
+// A cancelled call has no result, and is made again.
 func TestCancelledCallsAreNotRecorded(t *testing.T) {
 	j := &store.Memory{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -206,7 +206,7 @@ func TestCancelledCallsAreNotRecorded(t *testing.T) {
 	if ids := j.IDs(); len(ids) != 1 {
 		t.Errorf("recorded %v", ids)
 	}
-	// An answer that came while the run was being cancelled was paid for.
+	// An answer that arrived while the run was being cancelled was paid for.
 	j = &store.Memory{}
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// memoryHold is a run in memory that somebody has taken. The lock of the store guards it.
+// memoryHold is a run in memory that somebody has taken. The store's lock guards it.
 type memoryHold struct {
 	m         *MemoryStore
 	r         *memoryRun
@@ -24,7 +24,7 @@ type memoryHold struct {
 
 var _ engine.OpenRun = (*memoryHold)(nil)
 
-// stop says why the run must stop, the first time.
+// stop records why the run must stop. Only the first reason counts.
 func (h *memoryHold) stop(why error) {
 	if h.err == nil {
 		h.err = why
@@ -32,14 +32,14 @@ func (h *memoryHold) stop(why error) {
 	}
 }
 
-// lose notes that the run has another owner.
+// lose records that the run has another owner.
 func (h *memoryHold) lose() {
 	lost := Lost(h.info.ID)
 	h.stop(lost)
 	h.err, h.lost = lost, true
 }
 
-// usable returns why the run cannot be written to.
+// usable returns the reason why the run cannot be written to, or nil.
 func (h *memoryHold) usable() error {
 	switch {
 	case h.lost:
@@ -50,7 +50,7 @@ func (h *memoryHold) usable() error {
 	return nil
 }
 
-// release gives the run back. One to which nothing was written since it was taken is what it was before.
+// release gives the run back. If nothing was written since it was taken, it becomes what it was before.
 func (r *memoryRun) release() {
 	if r.prior.Status != "" {
 		r.info.RunEnd = r.prior
@@ -87,7 +87,7 @@ func (h *memoryHold) Put(_ context.Context, s engine.Step, _ bool) error {
 	return nil
 }
 
-// put writes a step, under the Seq that it has where that is not taken.
+// put writes a step. It keeps the step's Seq if that is above the last one; otherwise the step gets the next Seq.
 func (r *memoryRun) put(s engine.Step) {
 	s.Request, s.Outcome, s.Types = clone(s.Request), clone(s.Outcome), maps.Clone(s.Types)
 	s.Begun, s.Ended = s.Begun.UTC().Round(0), s.Ended.UTC().Round(0)
@@ -113,7 +113,7 @@ func (h *memoryHold) End(_ context.Context, e engine.RunEnd) error {
 	return nil
 }
 
-// end notes how the run ended. A time of zero is now.
+// end records how the run ended. A zero time means now.
 func (r *memoryRun) end(e engine.RunEnd, now time.Time) {
 	if e.At.IsZero() {
 		e.At = now
@@ -149,14 +149,14 @@ func (m *MemoryStore) Signal(ctx context.Context, id string, s engine.Signal) (e
 	if stored && r.holder != nil {
 		select {
 		case r.holder.signalled <- struct{}{}:
-		default: // it has not heard of earlier ones
+		default: // an earlier notice has not been received yet
 		}
 	}
 	return is, nil
 }
 
-// send stores a signal, under the Seq that it has where that is not taken. Where one of the same name is there already it
-// returns that, and stores nothing.
+// send stores a signal. It keeps the signal's Seq if that is above the last one; otherwise the signal gets the next
+// Seq. If the run already has a signal with the same Dedup, send stores nothing and returns that one.
 func (r *memoryRun) send(s engine.Signal, now time.Time) (is engine.Signal, stored bool) {
 	if s.Dedup != "" {
 		for i := range r.signals {
@@ -202,7 +202,7 @@ func (m *MemoryStore) PutBundle(ctx context.Context, hash string, b engine.Bundl
 	return nil
 }
 
-// put keeps a bundle for a run that is going to be made.
+// put keeps a bundle for a run that is about to be created.
 func (m *MemoryStore) put(hash string, b engine.Bundle) {
 	there := m.bundles[hash]
 	if there == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// MemoryStore is an [engine.Store] that lives as long as the process. Make it with [NewMemory]. An owner holds a run
-// until it gives it back: in one process none is thought dead.
+// MemoryStore is an [engine.Store] that lives as long as the process. Create one with [NewMemory]. An owner holds a
+// run until it gives the run back: within one process no owner is presumed dead.
 type MemoryStore struct {
 	now func() time.Time
 
@@ -27,19 +27,19 @@ type MemoryStore struct {
 
 // memoryRun is a run in memory.
 type memoryRun struct {
-	info    engine.RunInfo // of which Steps, Waiting, Usage and Live are made when it is asked for
-	n       int            // newer runs have higher ones
-	prior   engine.RunEnd  // what it was when it was taken, until something is written to it
+	info    engine.RunInfo // Steps, Waiting, Usage and Live are filled in by described
+	n       int            // newer runs have higher numbers
+	prior   engine.RunEnd  // how the run had ended when it was taken, until something is written to it
 	cancels bool
 	seq     int64
 	steps   map[string]engine.Step
 	signals []engine.Signal
-	holder  *memoryHold // nil: nobody
+	holder  *memoryHold // nil if nobody holds the run
 }
 
 type memoryBundle struct {
 	engine.Bundle
-	pending int // puts that no run was made for yet
+	pending int // puts whose runs have not been created yet
 }
 
 var _ engine.Store = (*MemoryStore)(nil)
@@ -47,12 +47,12 @@ var _ engine.Store = (*MemoryStore)(nil)
 // NewMemory returns an empty store. Its runs are lost with the process.
 func NewMemory() *MemoryStore { return NewMemoryAt(time.Now) }
 
-// NewMemoryAt is NewMemory by a clock.
+// NewMemoryAt is [NewMemory] with another clock.
 func NewMemoryAt(now func() time.Time) *MemoryStore {
 	return &MemoryStore{now: now, runs: map[string]*memoryRun{}, bundles: map[string]*memoryBundle{}}
 }
 
-// begin locks the store for a call. Who began unlocks it.
+// begin locks the store for a call. The caller unlocks it, even if begin fails.
 func (m *MemoryStore) begin(ctx context.Context) error {
 	m.mu.Lock()
 	if err := ctx.Err(); err != nil {
@@ -80,7 +80,7 @@ func (m *MemoryStore) CreateRun(ctx context.Context, head engine.RunHead, by eng
 	return m.hold(m.add(head), by), nil
 }
 
-// add makes a run that nobody holds. Its id is free.
+// add creates a run that nobody holds. The caller has checked that its id is free.
 func (m *MemoryStore) add(head engine.RunHead) *memoryRun {
 	if head.Begun.IsZero() {
 		head.Begun = m.now()
@@ -97,7 +97,7 @@ func (m *MemoryStore) add(head engine.RunHead) *memoryRun {
 	return r
 }
 
-// hold makes a run that of an owner, in a new epoch.
+// hold makes by the owner of a run, in a new epoch.
 func (m *MemoryStore) hold(r *memoryRun, by engine.Owner) *memoryHold {
 	r.info.Epoch++
 	r.info.Owner, r.info.Updated = by, m.now().UTC()
@@ -110,7 +110,7 @@ func (m *MemoryStore) hold(r *memoryRun, by engine.Owner) *memoryHold {
 	return h
 }
 
-// described is the run as it is now.
+// described returns the run's current description.
 func (r *memoryRun) described() engine.RunInfo {
 	info := r.info
 	info.Live = r.holder != nil && !r.holder.expired
@@ -151,7 +151,7 @@ func (m *MemoryStore) TakeRun(ctx context.Context, id string, by engine.Owner) (
 	if was.Status != engine.RunRunning {
 		r.prior = was
 		if was.Status != engine.RunParked {
-			r.cancels, r.info.Cancel = false, "" // what it was to be cancelled for has been answered
+			r.cancels, r.info.Cancel = false, "" // the request to cancel it is settled
 		}
 		r.info.RunEnd = engine.RunEnd{Status: engine.RunRunning}
 	}
@@ -196,7 +196,7 @@ func (m *MemoryStore) Runs(ctx context.Context, f engine.RunFilter) ([]engine.Ru
 	return all, nil
 }
 
-// Lets reports whether a filter lets a run through.
+// Lets reports whether the filter f selects a run.
 func Lets(f engine.RunFilter, info *engine.RunInfo) bool {
 	return (f.Status == nil || slices.Contains(f.Status, info.Status)) && strings.Contains(info.Script, f.Script) &&
 		(f.Parent == "" || f.Parent == info.Parent) && strings.HasPrefix(info.ID, f.Prefix) &&
@@ -286,8 +286,8 @@ func (m *MemoryStore) DeleteRun(ctx context.Context, id string) error {
 	return nil
 }
 
-// Expire has the owner of a run be one that does not answer, as one whose lease has ended: others can take the run,
-// and it is lost to its owner then. It is for tests of what happens to owners.
+// Expire marks the owner of a run as one that no longer answers, as if its lease had ended: others can take the run,
+// and its owner then loses it. It is meant for tests.
 func (m *MemoryStore) Expire(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// durable opens the stores of sessions that outlive a process, below a directory.
+// durable opens the stores of sessions that outlive a process, in a directory.
 var durable = map[string]func(dir string) (engine.SessionStore, error){
 	"sqlite": func(dir string) (engine.SessionStore, error) {
 		return sqlite.Open(context.Background(), filepath.Join(dir, "sessions.db"))
@@ -139,7 +139,7 @@ func TestPromise_22_9_Stores(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// An idempotency key is remembered as long as its write may still be in flight, and not for ever.
+// An idempotency key is remembered while its write may still be in flight, but not indefinitely.
 func TestStoresForgetOps(t *testing.T) {
 	everyStore(t, func(t *testing.T, s engine.SessionStore) {
 		open := taken(t, s, "one")
@@ -156,7 +156,7 @@ func TestStoresForgetOps(t *testing.T) {
 	})
 }
 
-// Of many that take a session at once one gets it; sessions do not hinder each other.
+// If many runs take a session at once, one gets it; sessions do not hinder each other.
 func TestOneRunAtATime(t *testing.T) {
 	everyStore(t, func(t *testing.T, s engine.SessionStore) {
 		const takers = 8
@@ -204,7 +204,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// saves numbers a large entry upwards and tells of each number once it is saved.
+// saves writes increasing numbers to a large entry and reports each number once it is saved.
 func saves(how, dir string) error {
 	s, err := durable[how](dir)
 	if err != nil {
@@ -220,7 +220,7 @@ func saves(how, dir string) error {
 			return err
 		}
 		fmt.Println(i)
-		time.Sleep(time.Millisecond) // who else wants to write is to come to it: a lock is not handed on
+		time.Sleep(time.Millisecond) // lets other writers in: a lock is not handed on
 	}
 }
 
@@ -254,7 +254,7 @@ func TestPromise_22_10_Killed(t *testing.T) {
 				if err := child.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
-				for { // what it has told of meanwhile
+				for { // what it reported in the meantime
 					if _, err := fmt.Fscan(out, &last); err != nil {
 						break
 					}
@@ -305,7 +305,7 @@ func TestPromise_22_11_Damaged(t *testing.T) {
 	}
 }
 
-// What sessions hold is for their owner alone.
+// Only their owner can read what sessions hold.
 func TestModesOfFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no modes: what a directory of the user holds is the user's")
@@ -331,7 +331,7 @@ func TestModesOfFiles(t *testing.T) {
 	}
 }
 
-// A directory that cannot be written, or that is none, is a typed error.
+// A directory that cannot be written, or a path that is no directory, is a typed error.
 func TestStoresWithoutAPlace(t *testing.T) {
 	for name := range durable {
 		dir := t.TempDir()
@@ -345,7 +345,7 @@ func TestStoresWithoutAPlace(t *testing.T) {
 	}
 }
 
-// Every store keeps the contract that other modules' stores are held to.
+// Every store keeps the contract that stores of other modules must keep.
 func TestStoresKeepTheContract(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		storetest.Sessions(t, func(*testing.T) engine.SessionStore { return &session.Memory{} })

@@ -7,16 +7,16 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Whole is a run with all that it holds.
+// Whole is a run with everything that it holds.
 type Whole struct {
 	Head    engine.RunHead
-	Files   *engine.Bundle // under the hash that the head has; nil: there are none, or the store has them
+	Files   *engine.Bundle // stored under Head.Bundle; nil if there are none, or the store already has them
 	Steps   []engine.Step  // in the order in which they were committed
 	Signals []engine.Signal
-	End     *engine.RunEnd // nil: it has not ended
+	End     *engine.RunEnd // nil if it has not ended
 }
 
-// Describe fills in what a description says of a run by all that it holds.
+// Describe fills in info from what the run holds.
 func (w *Whole) Describe(info *engine.RunInfo) {
 	info.RunHead = w.Head
 	if w.End != nil {
@@ -25,7 +25,7 @@ func (w *Whole) Describe(info *engine.RunInfo) {
 	count(info, w.Steps)
 }
 
-// count sums up what a description says of the steps of a run, which are in order.
+// count sets the fields of info that sum up steps, which are in order.
 func count(info *engine.RunInfo, steps []engine.Step) {
 	info.Steps, info.Waiting, info.Usage = len(steps), 0, model.Usage{}
 	for _, s := range steps {
@@ -36,8 +36,8 @@ func count(info *engine.RunInfo, steps []engine.Step) {
 	}
 }
 
-// PutRun keeps a run that was made elsewhere, which nobody holds then, under the Seq that its steps and signals have. A run
-// with its id must not be there.
+// PutRun stores a run that was made elsewhere. Nobody holds it afterwards. Its steps and signals keep their Seq. No
+// run with its id may exist.
 func (m *MemoryStore) PutRun(ctx context.Context, w Whole) error {
 	if err := CheckRunID(w.Head.ID); err != nil {
 		return err

@@ -1,12 +1,12 @@
 // Package chaos finds out what a flow does when a model answers badly.
 //
-// [Try] runs a flow once as it is and records what its models answer. Then it runs the flow once for each of these
-// answers and each [Mutation] that applies to it, with that answer changed and all others as they were, and judges how
-// the run ended: it survived, it failed with an error that says what was wrong, or, worst, it ended well with another
-// result and nobody noticed.
+// [Try] first runs a flow unchanged and records what its models answer. Then it runs the flow once for each of these
+// answers and each [Mutation] that applies to it, with that answer changed and all others unchanged, and judges how
+// the run ended: it survived, it failed with an error that says what was wrong, or, in the worst case, it succeeded
+// with a different result and nobody noticed.
 //
-// How the flow is run is up to the caller, who puts [Probe.Models] around the handler of models and lets the probe
-// hear the events of the run.
+// The caller runs the flow. It wraps the handler of models with [Probe.Models] and passes the events of the run to
+// the probe.
 package chaos
 
 import (
@@ -34,11 +34,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	Survived     Verdict = "survived"      // with the same result, with another one after the failure was noticed and handled, or with an injected instruction that is text in the result
+	Survived     Verdict = "survived"      // with the same result, with a different one after the failure was noticed and handled, or with an injected instruction that is text in the result
 	TypedError   Verdict = "typed error"   // with an error whose kind says what was wrong
-	WrongSuccess Verdict = "wrong success" // well, with another result, and nobody noticed
-	OtherError   Verdict = "other error"   // with an error that does not say it: of a callback, say
-	Unanswered   Verdict = "no answer"     // the flow asked for what no answer was prepared for; it counts neither way
+	WrongSuccess Verdict = "wrong success" // successfully, with a different result, and nobody noticed
+	OtherError   Verdict = "other error"   // with an error that does not say what was wrong, for example of a callback
+	Unanswered   Verdict = "no answer"     // the flow asked for something for which no answer was prepared; it counts neither way
 )
 
 // Verdicts returns all verdicts in the order of reports.
@@ -48,21 +48,21 @@ func Verdicts() []Verdict {
 
 // Case is one run with a changed answer.
 type Case struct {
-	File     string   `json:"file,omitempty"` // of the test, where the caller has tests
-	Test     string   `json:"test,omitempty"` // that asked the model
+	File     string   `json:"file,omitempty"` // of the test, if the caller has tests
+	Test     string   `json:"test,omitempty"` // the test that asked the model
 	Agent    string   `json:"agent"`
-	At       string   `json:"at,omitempty"` // where the agent is made, if that is known
+	At       string   `json:"at,omitempty"` // where the agent is created, if known
 	Path     string   `json:"path"`         // of the model call
 	Mutation Mutation `json:"mutation"`
 	Verdict  Verdict  `json:"verdict"`
-	Detail   string   `json:"detail"` // the error, or what came instead of the result
+	Detail   string   `json:"detail"` // the error, or the result that came instead
 }
 
-// good reports whether the flow did well.
+// good reports whether the flow handled the changed answer well.
 func (c Case) good() bool { return c.Verdict == Survived || c.Verdict == TypedError }
 
-// Percent returns the share of cases that went well, and of how many: those without an answer do not count. Of none
-// it is 0.
+// Percent returns the share of cases that went well, and the number of cases that count: those without an answer do
+// not. If none counts, the share is 0.
 func Percent(cases []Case) (percent float64, of int) {
 	good := 0
 	for _, c := range cases {
@@ -79,8 +79,9 @@ func Percent(cases []Case) (percent float64, of int) {
 	return 100 * float64(good) / float64(of), of
 }
 
-// Try runs a flow as it is, and again with each answer changed in each way. The same seed changes the same. The
-// result of run decides whether two runs ended alike. The error says why the flow cannot be tried: it fails by itself.
+// Try runs a flow unchanged, and then with each answer changed in each way. The same seed makes the same changes. The
+// result of run decides whether two runs ended alike. The error says why the flow cannot be tried: it fails by
+// itself.
 func Try(ctx context.Context, seed uint64, run func(context.Context, *Probe) (generable.Value, error)) ([]Case, error) {
 	first := &Probe{target: -1}
 	want, err := run(ctx, first)
@@ -109,29 +110,29 @@ func Try(ctx context.Context, seed uint64, run func(context.Context, *Probe) (ge
 	return cases, nil
 }
 
-// answer is one answer of the run as it is.
+// answer is one answer of the unchanged run.
 type answer struct {
 	agent, path string
 	req         *model.Request
 	out         engine.Outcome
 }
 
-// Probe is what a run is tried with: it changes one answer, and listens to what becomes of it.
+// Probe is what a run is tried with: it changes one answer, and observes the consequences.
 type Probe struct {
-	target  int // in answers, -1 in the run as it is
+	target  int // index in answers; -1 in the unchanged run
 	kind    kind
 	changed engine.Outcome
 
 	mu      sync.Mutex
 	answers []answer
-	noticed string // how, "" while it was not
+	noticed string // how the change was noticed; "" if it was not
 }
 
 // Events are the kinds of events that [Probe.Event] receives.
 const Events = engine.EventNode | engine.EventRoute | engine.EventTool
 
-// Event notices that the agent with the changed answer failed, or what is around it, that a call failed which it made
-// with that answer, or that its on_bad_output took over.
+// Event notices if the agent with the changed answer, or a node around it, failed, if a call that the agent made with
+// that answer failed, or if the agent's on_bad_output took over.
 func (p *Probe) Event(e engine.Event) {
 	if p.target < 0 {
 		return
@@ -159,7 +160,7 @@ func (p *Probe) Event(e engine.Event) {
 	p.noticed = cmp.Or(p.noticed, how)
 }
 
-// Models returns the handler that answers model calls, and passes everything else on.
+// Models returns the handler that answers model calls and passes everything else on.
 func (p *Probe) Models(inner engine.Handler) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		req, ok := e.Req.(*model.Request)
@@ -181,7 +182,7 @@ func (p *Probe) Models(inner engine.Handler) engine.Handler {
 	})
 }
 
-// streamed sends the text of an answer word by word, where it is read so.
+// streamed sends the text of an answer word by word, if the effect streams.
 func streamed(e *engine.Effect, out engine.Outcome, sink engine.Sink) {
 	if !e.Stream || sink == nil || out.Response == nil {
 		return
@@ -191,8 +192,8 @@ func streamed(e *engine.Effect, out engine.Outcome, sink engine.Sink) {
 	}
 }
 
-// answer returns the answer to a call: the changed one, or the one that was given at the same place, or else to the
-// same question. Calls that the run as it is did not make have none.
+// answer returns the answer to a call: the changed one, the recorded one at the same position, or else the recorded
+// one to the same request. A call that the unchanged run did not make has no answer.
 func (p *Probe) answer(agent, at string, req *model.Request) (engine.Outcome, bool) {
 	target := &p.answers[p.target]
 	if talk, turn := conversation(at); turn >= 0 {
@@ -201,7 +202,7 @@ func (p *Probe) answer(agent, at string, req *model.Request) (engine.Outcome, bo
 		case talk != its || turn < changed:
 		case turn == changed, p.kind == persistent:
 			return p.changed, true
-		case p.kind == corrected: // what the model says once it knows better
+		case p.kind == corrected: // what the model says once it is corrected
 			at = talk + strconv.Itoa(turn-1)
 		}
 	}
@@ -215,8 +216,8 @@ func (p *Probe) answer(agent, at string, req *model.Request) (engine.Outcome, bo
 	return engine.Outcome{}, false
 }
 
-// conversation splits the position of a model call into that of the calls of one conversation and the turn, -1 when
-// it is no turn of a conversation.
+// conversation splits the position of a model call into the common part of one conversation's calls and the turn. The
+// turn is -1 if the call is not part of a conversation.
 func conversation(at string) (talk string, turn int) {
 	i := strings.LastIndex(at, "/llm") + len("/llm")
 	turn, err := strconv.Atoi(at[i:])
@@ -226,7 +227,7 @@ func conversation(at string) (talk string, turn int) {
 	return at[:i], turn
 }
 
-// judge says how a run with a changed answer ended.
+// judge returns how a run with a changed answer ended.
 func (p *Probe) judge(want, got generable.Value, err error) (Verdict, string) {
 	switch {
 	case err == nil && generable.Equal(want, got):
@@ -254,6 +255,6 @@ func (p *Probe) judge(want, got generable.Value, err error) (Verdict, string) {
 	return OtherError, detail
 }
 
-// telling are the kinds of errors that say what was wrong with an answer.
+// telling lists the kinds of errors that say what was wrong with an answer.
 var telling = []engine.ErrKind{engine.KindSchema, engine.KindRefused, engine.KindBadResponse, engine.KindTruncated, engine.KindTimeout, engine.KindRateLimit,
 	engine.KindTool, engine.KindSkill, engine.KindType, engine.KindBudget, engine.KindPolicy}

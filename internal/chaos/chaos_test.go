@@ -58,7 +58,7 @@ func try(t *testing.T, seed uint64, src, answers string) ([]chaos.Case, error) {
 	})
 }
 
-// verdicts are the verdicts by mutation; every case of a mutation has the same one, or it is "mixed".
+// verdicts returns the verdicts by mutation, "mixed" for a mutation whose cases have different ones.
 func verdicts(cases []chaos.Case) map[chaos.Mutation]chaos.Verdict {
 	all := map[chaos.Mutation]chaos.Verdict{}
 	for _, c := range cases {
@@ -75,8 +75,8 @@ var decoding = []chaos.Mutation{chaos.MissingField, chaos.WrongType, chaos.Unkno
 
 const approved = `{"agent": "judge", "json": {"type": "Approved", "score": 90, "note": "fine"}}` + "\n"
 
-// An agent with on_bad_output survives every answer that does not fit, one without fails with an error that says so;
-// prose and fences change nothing.
+// An agent with on_bad_output survives every answer that does not fit; an agent without it fails with an error that
+// says so. Prose and fences change nothing.
 func TestDecoding(t *testing.T) {
 	for seed := range uint64(20) {
 		for src, want := range map[string]chaos.Verdict{
@@ -107,7 +107,7 @@ def main(text = str):
 	}
 }
 
-// Failures of the provider are errors of their kinds; an answer that is changed where nobody looks is no wrong success.
+// Failures of the provider are errors of their kinds. A changed answer that nobody looks at is not a wrong success.
 func TestProviders(t *testing.T) {
 	got := verdicts(tried(t, 1, `main = branch(agent("judge", output = Decision, prompt = "judge"), handlers())`, approved))
 	for _, m := range []chaos.Mutation{chaos.Empty, chaos.Refusal, chaos.Timeout, chaos.RateLimit} {
@@ -125,7 +125,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// A flow that takes anything for a success is found: here it reads a text with a function that guesses.
+// A flow that takes anything for a success is found: this one reads a text with a function that guesses.
 func TestPlantedWrongSuccess(t *testing.T) {
 	cases := tried(t, 1, `
 judge = agent("judge", output = str, prompt = "answer yes or no")
@@ -139,7 +139,7 @@ main = judge >> fn(lambda s: "ship" if s.strip() == "yes" else "stay", input = s
 	}
 }
 
-// An instruction that is only a part of the text that comes out was not followed.
+// An instruction that is only part of the resulting text was not followed.
 func TestInstructionIsText(t *testing.T) {
 	cases := tried(t, 1, `main = agent("writer", prompt = "write")`, `{"agent": "writer", "text": "Dear all"}`)
 	last := cases[len(cases)-1]
@@ -148,7 +148,7 @@ func TestInstructionIsText(t *testing.T) {
 	}
 }
 
-// Tool calls: a model that errs is told and goes on; a call that is made twice changes nothing.
+// Tool calls: a model that errs is notified and continues; a call that is made twice changes nothing.
 func TestTools(t *testing.T) {
 	got := verdicts(tried(t, 1, `main = agent("asker", output = Approved, prompt = "ask", tools = [tool(double, {"x": int})])`, `
 {"agent": "asker", "calls": [{"name": "double", "args": {"x": 4}}]}
@@ -161,8 +161,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// What the flow asks only because of a changed answer, and nobody prepared, counts neither way. A callback that cannot
-// go on is no error that says what was wrong.
+// A request that the flow makes only because of a changed answer, and for which no answer was prepared, counts
+// neither way. A callback that cannot continue is not an error that says what was wrong.
 func TestOtherVerdicts(t *testing.T) {
 	got := verdicts(tried(t, 1, `main = fallback(agent("judge", output = Decision, prompt = "judge"), agent("second", output = Decision, prompt = "judge"))`, approved))
 	if got[chaos.MissingField] != chaos.Unanswered {
@@ -199,8 +199,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The table counts by agent and mutation, agents of one name by where they are made; below it stands what went wrong,
-// in a line each.
+// The table counts by agent and mutation; agents with the same name are distinguished by where they are created.
+// Below it is one line for each thing that went wrong.
 func TestWrite(t *testing.T) {
 	cases := []chaos.Case{
 		{Agent: "ju\x1bdge", Path: "main/agent:other#0/llm0", Mutation: chaos.Fence, Verdict: chaos.WrongSuccess, Detail: "two\nlines\x1b[31m"},

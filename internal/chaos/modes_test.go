@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/internal/chaos"
 )
 
-// However an answer is asked for, streamed and come by, an agent without on_bad_output fails with an error that says
-// what was wrong, one with it survives, and what a flow takes for a success although it is none is found.
+// However an answer is requested, streamed and obtained: an agent without on_bad_output fails with an error that says
+// what was wrong, one with it survives, and a failure that a flow takes for a success is found.
 func TestEveryMode(t *testing.T) {
 	const looked = `{"agent": "judge", "calls": [{"name": "double", "args": {"x": 4}}]}` + "\n"
 	handled := map[string]chaos.Verdict{"": chaos.TypedError, `, on_bad_output = lambda raw: Rejected(reason = raw)`: chaos.Survived}
@@ -55,7 +55,7 @@ main = branch(agent("judge", output = Decision, prompt = "judge"%s%s), handlers(
 	}
 }
 
-// Wrong successes are found in streams, behind tools and inside of functions.
+// Wrong successes are found in streams, after tools and inside functions.
 func TestPlantedEverywhere(t *testing.T) {
 	for src, answers := range map[string]string{
 		`
@@ -88,7 +88,7 @@ def main(text = str):
 	}
 }
 
-// Changed answers are streamed where answers are.
+// Changed answers are streamed if answers are.
 func TestChangedAnswersStream(t *testing.T) {
 	mod, err := agentscript.New(agentscript.WithDefaultModel("scripted/one")).Load(t.Context(), fstest.MapFS{"flow.star": {Data: []byte(`
 def piece(p):

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/gentest"
 )
 
-// answered is an answer to a request for a type, nil for text.
+// answered returns an answer to a request for a type; nil means text.
 func answered(t *generable.Type, text string, tools ...model.ToolDef) *answer {
 	req := &model.Request{Tools: tools}
 	if t != nil {
@@ -22,8 +22,8 @@ func answered(t *generable.Type, text string, tools ...model.ToolDef) *answer {
 		Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}}}}
 }
 
-// Of any type, what is to fit no longer does not, prose and fences leave an instance as it is, and the answer that is
-// changed stays as it was.
+// For any type: a mutated answer that must not fit does not fit, prose and fences leave a value unchanged, and the
+// original answer is not modified.
 func TestMutationsOfAnyType(t *testing.T) {
 	applied := map[Mutation]int{}
 	for seed := range int64(gentest.Rounds()) {
@@ -52,7 +52,7 @@ func TestMutationsOfAnyType(t *testing.T) {
 				}
 			case Prose, Fence:
 				if k := typ.Deref().Kind; k != generable.RecordType && k != generable.UnionType {
-					continue // of a number or a word among others nobody knows whether it is meant
+					continue // for a number or a word among others, nobody knows whether it is meant
 				}
 				if got := lenient.Decode(typ, out.Response.Text(), generable.Options{}); !got.OK || !generable.Equal(got.Value, res.Value) {
 					t.Errorf("seed %d: %s of %s, a %s: %v", seed, m.name, text, typ, got.Errors)

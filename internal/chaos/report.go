@@ -14,17 +14,17 @@ import (
 
 const (
 	maxDetail = 120 // bytes of an error or result that a report shows
-	mostRows  = 40  // of a table that shows all
+	mostRows  = 40  // of a table that shows everything
 	mostLines = 20  // below a table
 )
 
-// row is a row of the table: how often one mutation of one agent's answers ended how.
+// row is a row of the table: the verdicts for one mutation of one agent's answers, with their counts.
 type row struct {
 	agent    string
 	mutation Mutation
 	counts   map[Verdict]int
 	cases    []Case
-	of       int // mutations, in a row for several
+	of       int // the number of mutations, in a row for several
 }
 
 // good reports whether all of its cases went well.
@@ -32,7 +32,7 @@ func (r *row) good() bool {
 	return !slices.ContainsFunc(r.cases, func(c Case) bool { return !c.good() })
 }
 
-// short is a table in which each agent has one row for all mutations after which all went well.
+// short returns a table in which all mutations of an agent after which everything went well share one row.
 func short(rows []*row) (shown []*row) {
 	sums := map[string]*row{}
 	for _, r := range rows {
@@ -58,10 +58,10 @@ func short(rows []*row) (shown []*row) {
 	return shown
 }
 
-// Write writes a table of how often which mutation of which agent's answers ended how, and below it what went wrong, by
-// agent and mutation. What is long is cut: rows in which all went well are one for each agent, and lines behind the
-// first are left out; more says how to see them. Without it everything is written, and what went well as well. Texts of
-// models and scripts are escaped.
+// Write writes a table of the verdicts for each agent and mutation, and below it what went wrong, by agent and
+// mutation. Long output is shortened: rows in which everything went well are merged per agent, and only the first
+// lines are written; more says how to see the rest. If more is empty, everything is written, including what went
+// well. Texts of models and scripts are escaped.
 func Write(w io.Writer, cases []Case, more string) error {
 	var b strings.Builder
 	rows := rowsOf(cases)
@@ -103,7 +103,7 @@ func Write(w io.Writer, cases []Case, more string) error {
 	return err
 }
 
-// line says how a case ended, and where.
+// line describes how a case ended, and where.
 func (c Case) line() string {
 	of := c.Path
 	if c.Test != "" {
@@ -119,8 +119,8 @@ func (c Case) line() string {
 	return line
 }
 
-// rowsOf groups cases by agent, then by mutation, each group with what survived first. Agents of one name are told apart
-// by where they are made.
+// rowsOf groups cases by agent, then by mutation, with survivors first in each group. Agents with the same name are
+// distinguished by where they are created.
 func rowsOf(cases []Case) []*row {
 	places := map[string]map[string]bool{}
 	for _, c := range cases {
@@ -150,7 +150,7 @@ func rowsOf(cases []Case) []*row {
 	return rows
 }
 
-// turnOf is the place of a mutation in reports.
+// turnOf returns the position of a mutation in reports.
 func turnOf(m Mutation) int {
 	return slices.IndexFunc(mutations, func(of mutation) bool { return of.name == m })
 }

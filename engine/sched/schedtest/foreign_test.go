@@ -18,15 +18,15 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// turns is a scheduler as another module may have one: coroutines that take turns, first come first
-// served, on the goroutine of the caller, in virtual time.
+// turns is a scheduler as another module might have: coroutines that take turns, first come first served, on the
+// goroutine of the caller, in virtual time.
 type turns struct {
 	now     time.Time
 	tasks   []*task
 	timers  []*timer
 	watches []*watch
-	moved   bool  // somebody went on in this round
-	stuck   error // everybody waits for everybody
+	moved   bool  // a task continued in this round
+	stuck   error // all tasks wait for each other
 }
 
 type task struct {
@@ -37,7 +37,7 @@ type task struct {
 
 type timer struct {
 	at time.Time
-	f  func() // nil once it was called or stopped
+	f  func() // nil once called or stopped
 }
 
 type watch struct {
@@ -83,7 +83,7 @@ func (l *line) cancel(s *scope, why error) {
 	}
 }
 
-// round lets every task go on once; when none could, it moves the clock.
+// round lets every task continue once; if none can, it moves the clock.
 func (w *turns) round() {
 	w.moved = false
 	for _, t := range slices.Clone(w.tasks) {
@@ -108,7 +108,7 @@ func (w *turns) round() {
 	}
 }
 
-// until parks the branch.
+// until parks the branch until ready reports true.
 func (l *line) until(ready func() bool) {
 	for !ready() {
 		if l.task != nil {

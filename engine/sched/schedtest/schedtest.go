@@ -1,5 +1,5 @@
-// Package schedtest checks a scheduler against the contract of engine.Sched, so that another module can
-// hold its own to it.
+// Package schedtest checks a scheduler against the contract of engine.Sched, so that other modules can test their
+// own.
 package schedtest
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// Run checks the schedulers that start returns, a new one for each part of the contract. Each part runs in
-// a bubble of testing/synctest: what it waits for in vain, and a goroutine that it leaves behind, end the test
-// at once, and no clock of the machine decides it.
+// Run checks the schedulers that start returns, a new one for each part of the contract. Each part runs in a bubble
+// of testing/synctest: if it waits in vain or leaves a goroutine behind, the test ends at once, and the machine's
+// clock does not affect the result.
 func Run(t *testing.T, start func(t *testing.T) engine.Sched) {
 	for _, part := range parts {
 		t.Run(part.name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func lowestIndex(t *testing.T, s engine.Sched) {
 		}
 		return fmt.Errorf("branch %d", i)
 	})
-	// Which of 3 to 7 failed before it was stopped is open; a branch that was stopped did not fail.
+	// Any of 3 to 7 may have failed before it was stopped; a branch that was stopped did not fail.
 	if err == nil || engine.IsControl(err) {
 		t.Errorf("got %v", err)
 	}
@@ -199,7 +199,7 @@ func woken(t *testing.T, s engine.Sched) {
 	}
 }
 
-// A body that panics fails; it takes neither the process nor its siblings' results with it.
+// A body that panics fails; it affects neither the process nor its siblings' results.
 func panicking(t *testing.T, s engine.Sched) {
 	boom := errors.New("boom")
 	err := s.Par(3, 0, func(i int, b engine.Sched) error {
@@ -250,11 +250,11 @@ func manyWaiters(t *testing.T, s engine.Sched) {
 	}
 }
 
-// A branch that watches hears once that it is to stop; one that watches no longer does not.
+// A branch with a watch is notified once that it must stop; a branch whose watch has ended is not.
 func onCancel(t *testing.T, s engine.Sched) {
 	boom := errors.New("boom")
 	var told, ended atomic.Int32
-	ready := make(chan struct{}, 1) // the watch is beside the branch
+	ready := make(chan struct{}, 1) // the watch runs concurrently with the branch
 	err := s.Par(2, 0, func(i int, b engine.Sched) error {
 		if i == 1 {
 			return boom
@@ -267,7 +267,7 @@ func onCancel(t *testing.T, s engine.Sched) {
 			t.Errorf("err %v, or the watch ended though it was told", err)
 		}
 		<-ready
-		if !stopped && ended.Load() == 0 { // the sibling may have been quicker
+		if !stopped && ended.Load() == 0 { // the sibling may have been faster
 			t.Error("the watch did not end, and was not told")
 		}
 		return err
@@ -291,11 +291,11 @@ func within(t *testing.T, s engine.Sched) {
 	}
 	if err := s.Within(time.Millisecond, late, func(b engine.Sched) error {
 		b.SleepUntil(b.Now().Add(time.Minute))
-		return nil // ended well, if late
+		return nil // succeeded, though late
 	}); err != nil {
 		t.Errorf("ended well: got %v", err)
 	}
-	// The nearer bound ends the body, on all its branches.
+	// The nearest bound ends the body, on all its branches.
 	outer := errors.New("outer")
 	err = s.Within(5*time.Millisecond, outer, func(b engine.Sched) error {
 		return b.Within(time.Hour, late, func(b engine.Sched) error {
@@ -307,7 +307,7 @@ func within(t *testing.T, s engine.Sched) {
 	}
 }
 
-// A time that may stand still ends what it bounds when it has passed since it was set last.
+// A time that may stand still ends what it bounds when it has passed since it was last set.
 func timed(t *testing.T, s engine.Sched) {
 	late := errors.New("too late")
 	long := func(b engine.Sched) error { return b.SleepUntil(b.Now().Add(time.Hour)) }
@@ -357,7 +357,7 @@ func timed(t *testing.T, s engine.Sched) {
 	}
 }
 
-// An effect's outcome is the handler's; its handler gets the effect, the sink and a context.
+// An effect's outcome is the handler's; the handler receives the effect, the sink and a context.
 func effects(t *testing.T, s engine.Sched) {
 	e := &engine.Effect{Kind: engine.EffectTool, Name: "t"}
 	var tokens []string
@@ -387,7 +387,7 @@ func effects(t *testing.T, s engine.Sched) {
 	}
 }
 
-// A handler that sleeps moves the clock of its run, and what another handler releases is awaited.
+// A handler that sleeps moves the clock of its run, and a handler can await what another one releases.
 func handlersSleep(t *testing.T, s engine.Sched) {
 	const d = 20 * time.Millisecond
 	released := make(chan struct{})
@@ -413,7 +413,7 @@ func handlersSleep(t *testing.T, s engine.Sched) {
 	}
 }
 
-// The context of a handler ends when its branch is to stop.
+// The context of a handler ends when its branch must stop.
 func interruptedHandler(t *testing.T, s engine.Sched) {
 	boom := errors.New("boom")
 	err := s.Par(2, 0, func(i int, b engine.Sched) error {

@@ -19,14 +19,14 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// answered is a step of 2 KB, as a model's answer is.
+// answered returns a step of 2 KB, the size of a model's answer.
 func answered(i int) engine.Step {
 	return engine.Step{ID: fmt.Sprintf("main/then:review#0/par0[3]/agent:critic#1/llm%d@0123456789abcdef", i), State: engine.StepDone, Kind: engine.EffectModel,
 		Name: "openai/gpt", Agent: "critic", Class: engine.ClassIdempotent, Key: fmt.Sprintf("%064x", i), Request: json.RawMessage(`{"text":"` + strings.Repeat("q", 1000) + `"}`),
 		Outcome: json.RawMessage(`{"text":"` + strings.Repeat("a", 1000) + `"}`), Usage: model.Usage{In: 300, Out: 200, CostUSD: 0.001}, Begun: time.Unix(1, 2), Ended: time.Unix(3, 4)}
 }
 
-// raw is a database with one table, and a statement that puts a row of 2 KB into it, one commit each.
+// raw returns a statement that inserts a row of 2 KB into the only table of a database, with one commit each.
 func raw(b *testing.B) *sql.Stmt {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "raw.db")+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -44,9 +44,9 @@ func raw(b *testing.B) *sql.Stmt {
 	return st
 }
 
-// BenchmarkPut commits steps of so many flows at once, each of which waits for each of its steps, beside the same
-// number of rows that are put into a table, one commit each, on one connection. A disk that is slower than this one
-// takes longer for each sync: a commit is what flows share.
+// BenchmarkPut commits steps of many flows at once, each of which waits for each of its steps. For comparison it
+// inserts the same number of rows into a plain table, one commit each, on one connection. On a slower disk each sync
+// takes longer: flows share the cost of a commit.
 func BenchmarkPut(b *testing.B) {
 	for _, flows := range []int{1, 16, 64} {
 		for _, slower := range []time.Duration{0, 250 * time.Microsecond} {
@@ -88,14 +88,14 @@ func benchmarkSteps(b *testing.B, flows int, slower time.Duration) {
 	inFlows(b, flows, func(f, i int) error { return runs[f].Put(b.Context(), answered(i), true) })
 }
 
-// waits is a disk that works. A timer would take a millisecond and more on some machines.
+// waits simulates a disk at work. A timer would take at least a millisecond on some machines.
 func waits(d time.Duration) {
 	for begun := time.Now(); time.Since(begun) < d; {
 		runtime.Gosched()
 	}
 }
 
-// inFlows has so many goroutines put b.N of something.
+// inFlows puts b.N items from several goroutines at once.
 func inFlows(b *testing.B, flows int, put func(flow, i int) error) {
 	var next atomic.Int64
 	begun := cpu()
@@ -185,7 +185,7 @@ func BenchmarkTenThousand(b *testing.B) {
 	})
 }
 
-// BenchmarkShortRun opens a store that holds 10,000 runs, makes a run of one step in it, ends and closes it.
+// BenchmarkShortRun opens a store that holds 10,000 runs, creates a run with one step in it, and ends and closes it.
 func BenchmarkShortRun(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "runs.db")
 	fill(b, open(b, path), 10_000)

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// PutBundle implements [engine.Store]. A bundle that no run has yet is kept for the run that is going to be made, for
-// some time.
+// PutBundle implements [engine.Store]. A bundle that no run uses yet is kept for a limited time, for the run that is
+// about to be created.
 func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) error {
 	if err := ctx.Err(); err != nil {
 		return store.Stopped(context.Cause(ctx))

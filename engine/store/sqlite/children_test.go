@@ -37,14 +37,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lease is that of children: it is long enough for a loaded machine.
+// lease is the lease of child processes. It is long enough for a loaded machine.
 const lease = 2 * time.Second
 
 // perFlow is how many steps a flow of a child has.
 const perFlow = 100
 
-// flows takes or makes 16 runs and writes steps to all of them at once, from where they are to perFlow, of which it tells
-// as soon as they are there.
+// flows takes or creates 16 runs and writes steps to all of them at once, up to perFlow each. It reports each step
+// that it waited for as soon as the step is written.
 func flows(s *sqlite.Store, name string) error {
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -80,7 +80,7 @@ func flow(s *sqlite.Store, id string, wrote func(step int)) error {
 	for i := r.Info().Steps; i < perFlow; i++ {
 		st := answered(i)
 		st.ID = fmt.Sprint("step", i)
-		sync := i%3 != 0 // a later one that is waited for vouches for it
+		sync := i%3 != 0 // a later step that is waited for vouches for it
 		if err := r.Put(ctx, st, sync); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func flow(s *sqlite.Store, id string, wrote func(step int)) error {
 	return r.End(ctx, engine.RunEnd{Status: engine.RunDone})
 }
 
-// hold makes a run, and writes a step for each line that it reads: for "lazy" without waiting. "end" ends the run.
+// hold creates a run, and writes a step for each line that it reads: without waiting for "lazy". "end" ends the run.
 func hold(s *sqlite.Store, id string) error {
 	ctx := context.Background()
 	r, err := s.CreateRun(ctx, engine.RunHead{ID: id}, engine.Owner{Name: "holder"})
@@ -115,7 +115,7 @@ func hold(s *sqlite.Store, id string) error {
 	return r.Close()
 }
 
-// child is a process that writes to a store, and what it says.
+// child is a process that writes to a store, and its output.
 type child struct {
 	*exec.Cmd
 	in  interface{ Write([]byte) (int, error) }
@@ -138,11 +138,11 @@ func start(t *testing.T, what, path, name string) *child {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Wait() }) // of a test that failed
+	t.Cleanup(func() { _ = cmd.Wait() }) // in case the test has failed
 	return &child{cmd, in, bufio.NewScanner(out)}
 }
 
-// says returns what the child says next that begins so.
+// says returns the child's next line that begins with prefix.
 func (c *child) says(t *testing.T, prefix string) string {
 	t.Helper()
 	for c.out.Scan() {
@@ -164,7 +164,7 @@ func (c *child) kill(t *testing.T) (said []string) {
 	return said
 }
 
-// wait returns all that the child still says, once it has ended.
+// wait returns the rest of the child's output, once the child has ended.
 func (c *child) wait() (said []string, err error) {
 	for c.out.Scan() {
 		said = append(said, c.out.Text())

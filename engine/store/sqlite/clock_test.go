@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// jumping is a clock that goes on like the machine's, and can be set.
+// jumping is a clock that runs like the machine's and can be set.
 type jumping struct{ ahead atomic.Int64 }
 
 func (j *jumping) now() time.Time        { return time.Now().Add(time.Duration(j.ahead.Load())) }
@@ -31,7 +31,7 @@ func TestPromise_30_49_SlowDiskAndClock(t *testing.T) {
 	t.Run("both", slowDiskAndClock)
 }
 
-// clockJumps: no jump of a clock takes a run from an owner that lives, nor keeps one for longer than a lease.
+// clockJumps: no jump of a clock takes a run from a living owner, or keeps a run from others for longer than a lease.
 func clockJumps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	var here, there jumping
@@ -63,7 +63,7 @@ func clockJumps(t *testing.T) {
 		}
 	}
 
-	// A lease that ends far ahead by a clock that was put back since, of an owner of which nothing is known.
+	// The lease of an unknown owner that ends far in the future, because the clock was put back after it was written.
 	left, err := owner.CreateRun(t.Context(), engine.RunHead{ID: "two"}, engine.Owner{Name: "owner"})
 	if err != nil {
 		t.Fatal(err)
@@ -85,8 +85,8 @@ func clockJumps(t *testing.T) {
 	}
 }
 
-// slowDisk: an owner whose commits take longer than its lease keeps its run, or loses it as a whole. What it was told
-// is written is there, in its order, and comes before what its heir writes.
+// slowDisk: an owner whose commits take longer than its lease keeps its run, or loses it as a whole. What was
+// acknowledged to it is stored, in its order, before what the next owner writes.
 func slowDisk(t *testing.T) {
 	const lease = 200 * time.Millisecond
 	path := filepath.Join(t.TempDir(), "runs.db")
@@ -107,7 +107,7 @@ func slowDisk(t *testing.T) {
 		close(taken)
 	}()
 	const n = 12
-	told := 0 // how many steps are written, as far as was said
+	told := 0 // how many steps were acknowledged
 	for ; told < n; told += 3 {
 		for i := range 3 { // the last of them is waited for
 			if err = r.Put(t.Context(), engine.Step{ID: fmt.Sprint(told + i), State: engine.StepDone}, i == 2); err != nil {
@@ -144,8 +144,8 @@ func slowDisk(t *testing.T) {
 	whole(t, path)
 }
 
-// slowDiskAndClock: four stores with slow disks, whose clocks jump, take many runs from each other in turn. Each step
-// was acknowledged to one owner, and is there once, in the order in which the run's owners wrote.
+// slowDiskAndClock: four stores with slow disks and jumping clocks take many runs from each other in turn. Each step
+// was acknowledged to one owner. It is stored once, in the order in which the run's owners wrote.
 func slowDiskAndClock(t *testing.T) {
 	const lease, per = 100 * time.Millisecond, 40
 	path := filepath.Join(t.TempDir(), "runs.db")
@@ -171,7 +171,7 @@ func slowDiskAndClock(t *testing.T) {
 				if errors.Is(err, &engine.Error{Code: diag.RunNotFound}) {
 					r, err = s.CreateRun(t.Context(), engine.RunHead{ID: id}, engine.Owner{})
 				}
-				if err != nil { // others hold it, or made it
+				if err != nil { // others hold it, or have created it
 					i++
 					time.Sleep(time.Millisecond)
 					continue

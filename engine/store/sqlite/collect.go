@@ -15,10 +15,10 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// Retention says what [Store.Collect] keeps. Runs that are held and runs that are parked stay, whatever it says.
+// Retention says what [Store.Collect] keeps. Runs that are held or parked always stay.
 type Retention struct {
-	Age   time.Duration // of a run since it was written to last; 0: any
-	Bytes int64         // of all that the file holds; the runs that were written to first go first; 0: any number
+	Age   time.Duration // the longest time since the last write to a run; 0: no limit
+	Bytes int64         // the largest size of what the file holds; runs with the oldest last write are removed first; 0: no limit
 }
 
 // DefaultRetention is 30 days and 1 GB.
@@ -27,12 +27,12 @@ func DefaultRetention() Retention { return Retention{Age: 30 * 24 * time.Hour, B
 // Collected is what [Store.Collect] has removed.
 type Collected struct {
 	Runs  int
-	Bytes int64 // that the file became smaller by
+	Bytes int64 // by how much the file became smaller
 }
 
-// Collect removes runs that a retention does not keep, and what processes left that were killed while they removed
-// something. It works in small steps, between which others write, and gives the room that it made back to the file
-// system. It is no error that it is ended by its context: what is left is collected the next time.
+// Collect removes the runs that keep does not retain, and what is left over from removals that a process did not live
+// to finish. It works in small steps, between which others can write, and returns the freed space to the file system.
+// The end of its context is not an error: what is left is collected the next time.
 func (s *Store) Collect(ctx context.Context, keep Retention) (Collected, error) {
 	var done Collected
 	removed := false
@@ -73,7 +73,7 @@ func (s *Store) collect(ctx context.Context, keep Retention, done *Collected) er
 	}
 }
 
-// collectOne removes a run if that is due, and reports whether it can be for later ones.
+// collectOne removes a run if it is due, and reports whether later runs may be due, too.
 func (s *Store) collectOne(ctx context.Context, keep Retention, next place, done *Collected) (more bool, err error) {
 	if keep.Age <= 0 || next.updated >= nanos(s.now().Add(-keep.Age)) {
 		size, free, err := s.file.Sizes(ctx)
@@ -105,13 +105,13 @@ func (s *Store) collectOne(ctx context.Context, keep Retention, next place, done
 
 var errStays = errors.New("the run stays")
 
-// place is where a run stands in the order in which runs are collected.
+// place is the position of a run in the order in which runs are collected.
 type place struct {
 	updated, n int64
 	id         string
 }
 
-// oldest are some runs behind a place, of those that may be collected, in the order in which they were written to last.
+// oldest returns some of the runs after a place that may be collected, those with the oldest last write first.
 func (s *Store) oldest(ctx context.Context, last place) (some []place, err error) {
 	err = db.Each(func() (*sql.Rows, error) {
 		return s.file.Readers().QueryContext(ctx, `SELECT updated, n, id FROM runs WHERE status <> ? AND prior <> ? AND (updated, n) > (?, ?)
@@ -125,7 +125,7 @@ func (s *Store) oldest(ctx context.Context, last place) (some []place, err error
 	return some, err
 }
 
-// finish removes what was doomed by processes that have ended since, and reports whether there was something.
+// finish removes what processes that have ended were removing, and reports whether there was anything.
 func (s *Store) finish(ctx context.Context) (bool, error) {
 	var left []int64
 	err := db.Each(func() (*sql.Rows, error) {
@@ -145,7 +145,7 @@ func (s *Store) finish(ctx context.Context) (bool, error) {
 	return removed || len(left) > 0, errors.Join(err, failed)
 }
 
-// sweep removes what is left of holders whose processes have ended.
+// sweep removes what holders whose processes have ended left behind.
 func (s *Store) sweep(ctx context.Context) error {
 	files, err := os.ReadDir(filepath.Dir(s.lockOf("")))
 	if errors.Is(err, os.ErrNotExist) {
@@ -161,7 +161,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		}
 		err = s.file.Do(func(tx *db.Tx) error { return s.bury(tx, name) })
 	}
-	if err == nil { // those without a lock: of file systems that have none
+	if err == nil { // holders without a lock, on file systems that have none
 		err = s.file.Do(func(tx *db.Tx) error {
 			_, err := tx.Exec("DELETE FROM holders WHERE until < ? AND NOT EXISTS (SELECT 1 FROM runs WHERE holder = holders.name)", nanos(s.now().Add(-24*time.Hour)))
 			return err

@@ -17,10 +17,10 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// canary stands in everything that a run can hold.
+// canary is part of everything that a run can hold.
 const canary = "canary-4f1c9d"
 
-// places are the files below a directory that hold the canary.
+// places returns the files below a directory that contain the canary.
 func places(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -39,8 +39,7 @@ func places(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-// secretive makes a run that has the canary everywhere, in small and in large values, also in steps that were
-// replaced.
+// secretive creates a run that has the canary everywhere, in small and large values, and in steps that were replaced.
 func secretive(t *testing.T, s *sqlite.Store, id string) engine.OpenRun {
 	t.Helper()
 	small := json.RawMessage(`"` + canary + `"`)
@@ -69,7 +68,7 @@ func secretive(t *testing.T, s *sqlite.Store, id string) engine.OpenRun {
 	return r
 }
 
-// TestRemovedLeavesNothing: what a run held is in none of the files, not the log either, once it was removed.
+// TestRemovedLeavesNothing: once a run is removed, none of the files contains what it held, not even the log.
 func TestRemovedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "runs.db"))
@@ -96,7 +95,7 @@ func TestRemovedLeavesNothing(t *testing.T) {
 	}
 }
 
-// ids are those of all runs, the first that was made first.
+// ids returns the ids of all runs, in the order in which they were created.
 func ids(t *testing.T, s *sqlite.Store) (all []string) {
 	t.Helper()
 	runs, err := s.Runs(t.Context(), engine.RunFilter{})
@@ -110,8 +109,8 @@ func ids(t *testing.T, s *sqlite.Store) (all []string) {
 	return all
 }
 
-// TestCollect: runs that are old go, then those that were written to first until all is small enough; who holds a run or
-// waits for answers keeps it.
+// TestCollect: old runs are removed, then those with the oldest last write until the file is small enough; a run that
+// is held or waits for answers is kept.
 func TestCollect(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	var clock jumping
@@ -173,7 +172,7 @@ func TestCollect(t *testing.T) {
 	whole(t, path)
 }
 
-// TestLeftHalfRemoved: what a process removed in part is removed by the next that collects.
+// TestLeftHalfRemoved: what a process removed only in part is removed by the next collection.
 func TestLeftHalfRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, path)
@@ -194,8 +193,8 @@ func TestLeftHalfRemoved(t *testing.T) {
 	}
 }
 
-// TestRemovedFromBetween: rows that moved from page to page, since rows of other runs were put beside them, leave
-// nothing behind either.
+// TestRemovedFromBetween: rows that moved from page to page, because rows of other runs were inserted next to them,
+// leave nothing behind either.
 func TestRemovedFromBetween(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "runs.db"))

@@ -4,5 +4,5 @@ package sqlite_test
 
 import "time"
 
-// cpu is the time that has passed where the processor's is not known.
+// cpu returns the elapsed time, on systems where the processor time is not available.
 func cpu() time.Duration { return time.Duration(time.Now().UnixNano()) }

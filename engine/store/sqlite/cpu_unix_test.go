@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu is the processor time that the process has used.
+// cpu returns the processor time that the process has used.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// step is how many rows one transaction removes, so that others need not wait long.
+	// step is how many rows one transaction removes, so that others do not wait long.
 	step = 100
-	// grace is how long a bundle is kept for a run that is about to be made.
+	// grace is how long a bundle is kept for a run that is about to be created.
 	grace = time.Minute
 )
 
-// DeleteRun implements [engine.Store]. What was removed is overwritten in the file, and the log that may still hold it
-// is emptied, unless another process reads from it at that time; it is then emptied later.
+// DeleteRun implements [engine.Store]. What is removed is overwritten in the file, and the log, which may still hold
+// it, is emptied. If another process is reading from the log at that time, the log is emptied later.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	if err := s.started(ctx, id); err != nil {
 		return err
@@ -45,9 +45,9 @@ func (s *Store) clear(ctx context.Context) error {
 	return s.file.EmptyLog(ctx)
 }
 
-// doom removes the row of a run that nobody holds. What else it has is removed in small steps, after this one or, if the
-// process ends before, by whoever collects.
-// check says what else keeps it; nil: nothing.
+// doom removes the row of a run that nobody holds, and returns the run's number. The rest of the run is removed in
+// small steps: by the caller or, if the process ends before that, by the next collection. check, if not nil, returns
+// an error if the run must stay.
 func (s *Store) doom(tx *db.Tx, id string, check func(*found) error) (int64, error) {
 	var f found
 	err := f.scan(tx.Conn().QueryRowContext(context.Background(), columns+"WHERE id = ?", id))
@@ -74,8 +74,8 @@ func (s *Store) doom(tx *db.Tx, id string, check func(*found) error) (int64, err
 	return f.n, err
 }
 
-// remove removes what a run has beside its row, and bundles that nothing needs any more; of a bundle, whose number is
-// negated, the refs are all that is left.
+// remove removes what a run has besides its row, and the bundles that nothing needs any more. A negative n is the
+// negated number of a bundle, of which only the refs are left.
 func (s *Store) remove(ctx context.Context, n int64) error {
 	for _, query := range []string{
 		"DELETE FROM steps WHERE pos IN (SELECT pos FROM steps WHERE run = ?1 LIMIT ?2)",
@@ -98,7 +98,7 @@ func (s *Store) remove(ctx context.Context, n int64) error {
 	})
 }
 
-// steps executes a statement that removes up to so many rows of a run, until none is left.
+// steps executes a statement that removes a limited number of a run's rows, until none is left.
 func (s *Store) steps(ctx context.Context, query string, n int64) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -149,7 +149,7 @@ func (s *Store) unref(ctx context.Context, owner int64) error {
 	}
 }
 
-// removeBundles removes the bundles that no run has and none is about to have, and reports whether there were any.
+// removeBundles removes the bundles that no run uses or is about to use, and reports whether there were any.
 func (s *Store) removeBundles(ctx context.Context) (removed bool, err error) {
 	for ; ; removed = true {
 		var n int64

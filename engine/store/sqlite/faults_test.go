@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/storetest"
 )
 
-// failed fails the test unless err is one of a store, that says what to do.
+// failed fails the test unless err is an error of a store with advice on what to do.
 func failed(t *testing.T, what string, err error) {
 	t.Helper()
 	e, ok := errors.AsType[*engine.Error](err)
@@ -27,7 +27,7 @@ func failed(t *testing.T, what string, err error) {
 	}
 }
 
-// script executes SQL on a file, as another program does.
+// script executes SQL on a file, as another program would.
 func script(t *testing.T, path, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -40,7 +40,7 @@ func script(t *testing.T, path, text string) {
 	}
 }
 
-// TestForeignFiles: what is no store, or one of a later version, is refused and stays as it is.
+// TestForeignFiles: a file that is no store, or a store of a later version, is refused and stays as it is.
 func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, make := range map[string]func(path string){
@@ -82,18 +82,18 @@ func TestPlacesThatCannotBe(t *testing.T) {
 	}
 	for what, path := range map[string]string{"below a file": "file/runs.db", "a directory": ".", "read-only": "closed/runs.db"} {
 		if what == "read-only" && os.Geteuid() <= 0 {
-			continue // who may do everything, or has no such directories
+			continue // the user may do everything, or the system has no such directories
 		}
 		_, err := sqlite.Open(t.Context(), filepath.Join(dir, path))
 		failed(t, what, err)
 	}
 }
 
-// TestDamaged: a page that holds something else is an error, and no panic.
+// TestDamaged: a page with foreign content is an error, not a panic.
 func TestDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, path)
-	fill(t, s, 500) // more than a log holds that is left beside its file
+	fill(t, s, 500) // more than a log holds that is left next to its file
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestDamaged(t *testing.T) {
 	}
 	if s, err = sqlite.Open(t.Context(), path); err == nil {
 		_, err = s.CreateRun(t.Context(), engine.RunHead{ID: "one"}, engine.Owner{})
-		_ = s.Close() // damaged as it is
+		_ = s.Close() // the file is damaged
 	}
 	failed(t, "damaged", err)
 	if e, ok := errors.AsType[*engine.Error](err); ok && !strings.Contains(e.Help, "restore it from a copy") {
@@ -117,8 +117,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestFull: once something could not be written for want of room nothing later is written to the run, so that what is
-// found is whole up to there; with room again it goes on.
+// TestFull: once something could not be written for lack of room, nothing later is written to the run, so that what
+// is stored is complete up to there. With room again, the run continues.
 func TestFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, path, sqlite.MaxPages(120))
@@ -144,7 +144,7 @@ func TestFull(t *testing.T) {
 	if err := other.Put(t.Context(), engine.Step{ID: "small"}, true); err != nil {
 		t.Errorf("a small step of another run: %v", err)
 	}
-	for i := 0; err == nil || i < 10; i++ { // one that does not wait hears of it later
+	for i := 0; err == nil || i < 10; i++ { // a put that does not wait reports it later
 		err = other.Put(t.Context(), engine.Step{ID: fmt.Sprint("big", i), Outcome: big.Outcome}, false)
 		if err != nil {
 			failed(t, "full, later", err)
@@ -171,8 +171,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestHeldByAnother: a write waits for that of another process, and fails when that takes too long, without an end that is
-// found later.
+// TestHeldByAnother: a write waits for that of another process, and fails if that takes too long. After that nothing
+// more is written to the run.
 func TestHeldByAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, path, sqlite.Busy(2*time.Second))
@@ -219,7 +219,7 @@ func TestHeldByAnother(t *testing.T) {
 	}
 }
 
-// TestFormerFormat: a file that held sessions alone holds runs, too, once it was opened; what it held stays.
+// TestFormerFormat: a file that held only sessions can hold runs, too, once it was opened; its sessions remain.
 func TestFormerFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	script(t, path, `PRAGMA journal_mode = WAL; PRAGMA application_id = 0x61677363; PRAGMA user_version = 1;

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// formatTwo makes a file of today one of format 2, in which the steps of a run lay together, their keys were run << 32 | seq
-// and they were found by a hash.
+// formatTwo converts a current file to format 2, in which the steps of a run were stored together, with run << 32 |
+// seq as their keys, and were found by a hash.
 const formatTwo = `
 	CREATE TABLE old (pos INTEGER PRIMARY KEY, run INTEGER NOT NULL, hash INTEGER NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
 		kind TEXT NOT NULL, name TEXT NOT NULL, agent TEXT NOT NULL, class TEXT NOT NULL, key TEXT NOT NULL, begun INTEGER NOT NULL,
@@ -21,8 +21,8 @@ const formatTwo = `
 	CREATE INDEX steps_id ON steps (run, hash);
 	PRAGMA user_version = 2`
 
-// TestStepsTogether: a file in which the steps of a run lie together is brought to today's form. Its runs go on, steps of
-// theirs are replaced, and they are removed whole.
+// TestStepsTogether: a file in which the steps of a run are stored together is converted to the current format. Its
+// runs continue, their steps are replaced, and they are removed completely.
 func TestStepsTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, path)

@@ -36,8 +36,8 @@ func create(t *testing.T, s *Store, id string) engine.OpenRun {
 	return r
 }
 
-// TestReplacedInFailedGroup: a step that replaces another does so once, also where its group fails for what another write
-// did, and is written again.
+// TestReplacedInFailedGroup: a step that replaces another does so once, even if its group fails because of another
+// write and the step is written again.
 func TestReplacedInFailedGroup(t *testing.T) {
 	s := stored(t, filepath.Join(t.TempDir(), "runs.db"))
 	r := create(t, s, "one")
@@ -79,8 +79,8 @@ func TestReplacedInFailedGroup(t *testing.T) {
 	}
 }
 
-// TestFences: whatever ends the epoch of a run, through the same store or another one, what its former owner writes next is
-// refused, although it has looked at its epoch just before.
+// TestFences: however the epoch of a run ends, through the same store or another one, the next write of its former
+// owner is refused, although that owner has checked its epoch just before.
 func TestFences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s, other := stored(t, path), stored(t, path)

@@ -17,21 +17,21 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// holder is an open store as the owner of runs. All of them have one lease, which one goroutine renews; it also looks
-// whether a run was taken, is to be cancelled, or was sent a signal.
+// holder is an open store in its role as the owner of runs. One lease covers all of them; one goroutine renews it,
+// and also checks whether a run was taken, cancelled or sent a signal.
 type holder struct {
 	s    *Store
-	name string // like no other
+	name string // unique
 	host string
 	made time.Time
-	poke chan struct{} // look now
+	poke chan struct{} // makes the goroutine look now
 
-	renewed  atomic.Int64 // when, since it was made
+	renewed  atomic.Int64 // the time since made of the last renewal
 	renewing atomic.Bool
 
 	mu      sync.Mutex
 	lock    *os.File
-	tried   bool // to get the lock
+	tried   bool // tried to get the lock
 	open    map[int64]*openRun
 	beating bool
 	stopped bool
@@ -39,23 +39,23 @@ type holder struct {
 	ended   sync.WaitGroup
 }
 
-// poll is how often a store looks what happened to its runs.
+// poll is how often a store checks what happened to its runs.
 const poll = 250 * time.Millisecond
 
 func (h *holder) begin(s *Store) {
 	name := make([]byte, 12)
 	_, _ = rand.Read(name) // it does not fail
 	h.s, h.name, h.made = s, hex.EncodeToString(name), time.Now()
-	h.host, _ = os.Hostname() // "" is like no other
+	h.host, _ = os.Hostname() // "" matches no other host
 	h.open, h.poke, h.end = map[int64]*openRun{}, make(chan struct{}, 1), make(chan struct{})
 }
 
-// lockOf is the file that a holder has locked as long as its process lives.
+// lockOf returns the path of the file that a holder keeps locked for as long as its process lives.
 func (s *Store) lockOf(holder string) string {
 	return filepath.Join(s.locks, "run-"+holder)
 }
 
-// locked makes the lock of this process at its first use. Where the file system has none the lease alone counts.
+// locked takes the lock of this process on first use. If the file system has no locks, only the lease counts.
 func (h *holder) locked() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,21 +69,21 @@ func (h *holder) locked() bool {
 	return h.lock != nil
 }
 
-// register writes the row of the holder, with a new lease.
+// register writes the holder's row, with a new lease.
 func (h *holder) register(tx *db.Tx, locked bool) error {
 	_, err := tx.Exec("INSERT INTO holders (name, host, locked, lease, until, beat) VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET until = excluded.until, beat = beat + 1",
 		h.name, h.host, locked, int64(h.s.lease), nanos(h.s.now().Add(h.s.lease)))
 	return err
 }
 
-// add begins to look after a run.
+// add starts watching a run.
 func (h *holder) add(r *openRun) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stopped {
 		return store.Closed()
 	}
-	if earlier := h.open[r.n]; earlier != nil { // it was lost, and has not noticed yet
+	if earlier := h.open[r.n]; earlier != nil { // this process lost it, and has not noticed yet
 		go earlier.lose()
 	}
 	h.open[r.n] = r
@@ -94,7 +94,7 @@ func (h *holder) add(r *openRun) error {
 	return nil
 }
 
-// remove ends looking after a run.
+// remove stops watching a run.
 func (h *holder) remove(r *openRun) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,14 +103,14 @@ func (h *holder) remove(r *openRun) {
 	}
 }
 
-// retire removes the row of the holder with the last run that it gives back, in one transaction.
+// retire removes the holder's row together with the last run that it gives back, in one transaction.
 func (h *holder) retire(tx *db.Tx) error {
 	_, err := tx.Exec("DELETE FROM holders WHERE name = ? AND NOT EXISTS (SELECT 1 FROM runs WHERE holder = ?)", h.name, h.name)
 	return err
 }
 
-// beat looks after the runs that are open, until none is. Waiting is of the machine's monotonic time, so that no clock
-// that jumps keeps it from renewing the lease.
+// beat watches the open runs until none is left. It waits by the machine's monotonic clock, so that a jump of the
+// clock cannot keep it from renewing the lease.
 func (h *holder) beat() {
 	every := min(poll, max(h.s.lease/6, time.Millisecond))
 	tick := time.NewTicker(every)
@@ -142,8 +142,8 @@ func (h *holder) beat() {
 	}
 }
 
-// renew begins the lease anew, without waiting for it. Its failure is none of the runs': if it lasts they are lost to
-// others, which they notice.
+// renew starts a renewal of the lease and does not wait for it. A failure is not reported to the runs: if it lasts,
+// others take them, which they notice.
 func (h *holder) renew() {
 	if !h.renewing.CompareAndSwap(false, true) {
 		return
@@ -157,10 +157,10 @@ func (h *holder) renew() {
 	}, true)
 }
 
-// watch is a connection that knows whether the file has changed since it looked last.
+// watch is a connection that knows whether the file has changed since the last look.
 type watch struct {
 	conn    *sql.Conn
-	version int64 // 0: it has not looked
+	version int64 // 0: it has not looked yet
 }
 
 func (w *watch) close() {
@@ -169,7 +169,7 @@ func (w *watch) close() {
 	}
 }
 
-// look finds out what happened to the runs that are open.
+// look finds out what happened to the open runs.
 func (h *holder) look(w *watch) {
 	ctx := context.Background()
 	if w.conn == nil {
@@ -212,7 +212,7 @@ func (h *holder) look(w *watch) {
 		return
 	}
 	w.version = version
-	for n, r := range lost { // or given back meanwhile, or its lease is somebody else's affair
+	for n, r := range lost { // lost, or given back meanwhile, or held by another holder in the same epoch
 		var epoch int64
 		err := w.conn.QueryRowContext(ctx, "SELECT epoch FROM runs WHERE n = ?", n).Scan(&epoch)
 		if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != r.info.Epoch {
@@ -221,7 +221,7 @@ func (h *holder) look(w *watch) {
 	}
 }
 
-// notice has the holder look at once, for what was sent through the same store.
+// notice makes the holder look at once, because something was sent through this store.
 func (h *holder) notice() {
 	select {
 	case h.poke <- struct{}{}:
@@ -245,7 +245,7 @@ func (h *holder) stop() {
 	h.mu.Unlock()
 	h.ended.Wait()
 	for _, r := range open {
-		_ = r.Close() // its owner asks no more
+		_ = r.Close() // its owner no longer asks
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -253,7 +253,7 @@ func (h *holder) stop() {
 		return
 	}
 	path := h.s.lockOf(h.name)
-	_ = os.Remove(path) // before it is closed, where that can be: others hold a lock without a file to be unknown
+	_ = os.Remove(path) // before it is closed, where the system allows it: to others, a missing file means unknown
 	_ = h.lock.Close()
 	_ = os.Remove(path)
 	h.lock = nil

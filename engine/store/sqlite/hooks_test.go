@@ -6,22 +6,22 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// KeepLog has the log grow as long as the file is open.
+// KeepLog lets the log grow as long as the file is open.
 func KeepLog() Option { return func(_ *Store, set *db.Settings) { set.KeepWAL = true } }
 
-// Busy is how long a write waits for one of another process.
+// Busy sets how long a write waits for one of another process.
 func Busy(d time.Duration) Option { return func(_ *Store, set *db.Settings) { set.Busy = d } }
 
-// MaxPages has the file be full at so many pages.
+// MaxPages limits the file to n pages.
 func MaxPages(n int) Option { return func(_ *Store, set *db.Settings) { set.MaxPages = n } }
 
-// Slow has the disk take its time for each commit.
+// Slow simulates a slow disk: wait is called before each commit.
 func Slow(wait func()) Option { return func(_ *Store, set *db.Settings) { set.Slow = wait } }
 
-// Expire has the owner of a run be one that does not answer.
+// Expire makes the owner of a run one that does not answer.
 func (s *Store) Expire(id string) { s.HeldBy(id, "expired", time.Unix(0, 1)) }
 
-// HeldBy has a run be held by an owner of another machine, until its lease of 20 ms ends.
+// HeldBy makes an owner on another machine the holder of a run, until its lease of 20 ms ends.
 func (s *Store) HeldBy(id, holder string, until time.Time) {
 	err := s.file.Do(func(tx *db.Tx) error {
 		if _, err := tx.Exec("INSERT INTO holders (name, host, locked, lease, until, beat) VALUES (?, '', 0, 20000000, ?, 1) ON CONFLICT DO NOTHING", holder, until.UnixNano()); err != nil {

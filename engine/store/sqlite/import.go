@@ -24,7 +24,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// sessionFile is what a file holds that an earlier version kept a session in, behind a line with its form and
+// sessionFile is the content of a file in which an earlier version kept a session, after a line with its format and
 // digest.
 type sessionFile struct {
 	ID      string                  `json:"id"`
@@ -34,7 +34,7 @@ type sessionFile struct {
 		Key     []byte `json:"key"`
 		Text    []byte `json:"text"`
 		Version int64  `json:"version"`
-	} `json:"raw"` // entries that JSON has no text for
+	} `json:"raw"` // entries that JSON cannot represent as text
 	Ops []string `json:"ops"`
 
 	sum string // of the file
@@ -42,15 +42,15 @@ type sessionFile struct {
 
 const (
 	sessionSuffix = ".session"
-	takenSuffix   = ".imported" // behind the suffix, once the store has the session
-	halfSuffix    = ".new"      // behind the suffix: what was being written
+	takenSuffix   = ".imported" // after the suffix, once the store has the session
+	halfSuffix    = ".new"      // after the suffix: what was being written
 )
 
-// ImportSessions takes over the sessions that an earlier version kept in a directory, a file each, and returns how
-// many. A file whose session the store has is renamed, and is not looked at again; so is one that was taken over by a call
-// that did not come to its end. A session that cannot be taken over, since it is in use, damaged, or there is another
-// one of its name, stays as it is, and is in the error; all others are taken over beside it. Processes that do so at once
-// do it one after the other.
+// ImportSessions takes over the sessions that an earlier version kept in a directory, one file each, and returns how
+// many it took over. A file whose session the store already has from it, such as one taken over by a call that did
+// not finish, is renamed and never read again. A session that is in use or damaged, or whose id another session in
+// the store has, stays where it is and is reported in the error; all others are taken over. Processes that import at
+// the same time do so one after the other.
 func (s *Store) ImportSessions(ctx context.Context, dir string) (int, error) {
 	files, err := sessionFiles(dir)
 	if len(files) == 0 {
@@ -60,7 +60,7 @@ func (s *Store) ImportSessions(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, s.file.Failed(takeOver, err)
 	}
-	defer l.Close()                                 // nothing depends on when others go on
+	defer l.Close()                                 // nothing depends on when others continue
 	if files, err = sessionFiles(dir); err != nil { // as another process has left them
 		return 0, s.file.Failed(takeOver, err)
 	}
@@ -76,7 +76,7 @@ func (s *Store) ImportSessions(ctx context.Context, dir string) (int, error) {
 	return n, errors.Join(wrong...)
 }
 
-// ImportSession takes over one session as [Store.ImportSessions] does. Without a file of it nothing is done.
+// ImportSession takes over one session as [Store.ImportSessions] does. Without a file for it, it does nothing.
 func (s *Store) ImportSession(ctx context.Context, dir, id string) error {
 	if err := session.CheckID(id); err != nil {
 		return err
@@ -89,13 +89,13 @@ func (s *Store) ImportSession(ctx context.Context, dir, id string) error {
 	if err != nil {
 		return s.file.Failed(takeOver, err)
 	}
-	defer l.Close() // nothing depends on when others go on
+	defer l.Close() // nothing depends on when others continue
 	_, err = s.importSession(ctx, path)
 	return err
 }
 
-// RemoveSessionFiles removes the files that an earlier version kept a session in, damaged ones too, and those that remain
-// of it after it was taken over. It reports whether there was one.
+// RemoveSessionFiles removes the files in which an earlier version kept a session, including damaged files and those
+// that remain after the session was taken over. It reports whether there were any.
 func RemoveSessionFiles(dir, id string) (removed bool, err error) {
 	if err := session.CheckID(id); err != nil {
 		return false, err
@@ -112,7 +112,7 @@ func RemoveSessionFiles(dir, id string) (removed bool, err error) {
 	}
 	l, err := lockFile(path)
 	if err == nil {
-		defer l.Close() // what it locks is gone
+		defer l.Close() // the file that it guards is deleted
 	}
 	for _, path := range all {
 		if err == nil {
@@ -128,7 +128,7 @@ func RemoveSessionFiles(dir, id string) (removed bool, err error) {
 
 const takeOver = "take over sessions for"
 
-// sessionFiles lists the files of sessions in a directory.
+// sessionFiles lists the session files in a directory.
 func sessionFiles(dir string) (names []string, err error) {
 	all, err := os.ReadDir(dir)
 	for _, f := range all {
@@ -139,14 +139,15 @@ func sessionFiles(dir string) (names []string, err error) {
 	return names, disk.Ignoring(err, fs.ErrNotExist)
 }
 
-// sessionFileName is the name of the file of a session. Some file systems do not distinguish a from A, so it holds a digest.
+// sessionFileName returns the name of a session's file. It includes a digest, because some file systems do not
+// distinguish a from A.
 func sessionFileName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return strings.ToLower(id) + "-" + hex.EncodeToString(sum[:4]) + sessionSuffix
 }
 
-// alone locks a directory for the process that takes over its sessions. Others wait: each takes over what the one before
-// has left.
+// alone locks a directory for the process that imports its sessions. Others wait, and then import what the process
+// before them left.
 func alone(ctx context.Context, dir string) (*os.File, error) {
 	const patience, pause = 10 * time.Second, 5 * time.Millisecond
 	for begun := time.Now(); ; {
@@ -166,7 +167,7 @@ func alone(ctx context.Context, dir string) (*os.File, error) {
 	}
 }
 
-// lockFile takes the session of a file, as an earlier version does while a run has it.
+// lockFile locks the session of a file, as an earlier version does while a run uses the session.
 func lockFile(path string) (*os.File, error) {
 	l, err := disk.Lock(strings.TrimSuffix(path, sessionSuffix) + ".lock")
 	if errors.Is(err, disk.ErrBusy) {
@@ -176,7 +177,7 @@ func lockFile(path string) (*os.File, error) {
 	return l, err
 }
 
-// importSession takes over one session, unless somebody uses it. The caller has locked the directory.
+// importSession takes over one session, unless it is in use. The caller has locked the directory.
 func (s *Store) importSession(ctx context.Context, path string) (taken bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, s.file.Failed(takeOver, context.Cause(ctx))
@@ -187,7 +188,7 @@ func (s *Store) importSession(ctx context.Context, path string) (taken bool, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	c, err := readSession(path)
-	if errors.Is(err, fs.ErrNotExist) { // it was taken over or removed meanwhile
+	if errors.Is(err, fs.ErrNotExist) { // it was taken over or removed in the meantime
 		return false, nil
 	}
 	if err != nil {
@@ -207,8 +208,8 @@ func (s *Store) importSession(ctx context.Context, path string) (taken bool, err
 	return taken, s.file.Failed(takeOver, err)
 }
 
-// insert writes the session, and reports whether it did. Its digest stands with its idempotency keys, so that it is known
-// again.
+// insert writes the session, and reports whether it did. It stores the file's digest as an idempotency key, by which
+// a later import recognizes the file.
 func (c *sessionFile) insert(tx *db.Tx, updated int64) (bool, error) {
 	var there int
 	switch err := tx.Row("SELECT 1 FROM ops WHERE session = ? AND op = ?", []any{c.ID, "import " + c.sum}, &there); {
@@ -239,7 +240,7 @@ func (c *sessionFile) insert(tx *db.Tx, updated int64) (bool, error) {
 	return true, nil
 }
 
-// readSession reads a file and checks that it is whole.
+// readSession reads a file and checks that it is intact.
 func readSession(path string) (*sessionFile, error) {
 	damaged := func(why string) error {
 		return engine.Errorf(engine.KindStore, diag.StoreFailed, "%s is damaged: %s", path, why).

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// keepAsFile writes a session as an earlier version kept it, which has saved one text under "k", and returns the path.
+// keepAsFile writes a session with one text under "k" in the form of an earlier version, and returns its path.
 func keepAsFile(t *testing.T, dir, id, text string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"id": id, "script": "a.star", "ops": []string{"op " + id},
@@ -36,15 +36,15 @@ func keepAsFile(t *testing.T, dir, id, text string) string {
 	return path
 }
 
-// TestImportSessions: sessions that were kept in files are taken over once, with what they know of writes in flight; what
-// cannot be is named, and stays.
+// TestImportSessions: sessions kept in files are taken over once, including what they know about writes in flight.
+// Those that cannot be taken over are named, and stay.
 func TestImportSessions(t *testing.T) {
 	dir := t.TempDir()
 	kept, at := map[string]string{"one": "first", "Two": "second", "damaged": "x", "busy": "y", "there": "z"}, map[string]string{}
 	for id, text := range kept {
 		at[id] = keepAsFile(t, dir, id, text)
 	}
-	lock, err := disk.Lock(strings.TrimSuffix(at["busy"], ".session") + ".lock") // as a run of an earlier version has it
+	lock, err := disk.Lock(strings.TrimSuffix(at["busy"], ".session") + ".lock") // as a run of an earlier version locks it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,8 @@ func TestImportSessions(t *testing.T) {
 	}
 }
 
-// TestImportOneSession: one session is taken over by its name; a file under the name of another session is none of it.
+// TestImportOneSession: one session is taken over by its id; a file under the name of another session does not belong
+// to it.
 func TestImportOneSession(t *testing.T) {
 	dir := t.TempDir()
 	one, two := keepAsFile(t, dir, "one", "first"), keepAsFile(t, dir, "two", "second")
@@ -140,8 +141,8 @@ func TestImportOneSession(t *testing.T) {
 	}
 }
 
-// TestImportAtOnce: of many stores that take over a directory at once each session is taken over by one, and none of them
-// fails.
+// TestImportAtOnce: if many stores take over a directory at once, each session is taken over by one store, and none
+// of the stores fails.
 func TestImportAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	const sessions, stores = 20, 4

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestImportPipe: what is no regular file is never read, which could keep the call waiting, and hides no session.
+// TestImportPipe: a file that is not regular is never read, which could block the call, and does not hide any
+// session.
 func TestImportPipe(t *testing.T) {
 	dir := t.TempDir()
 	keepAsFile(t, dir, "one", "first")

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// whole fails the test unless SQLite finds nothing wrong with a file.
+// whole fails the test unless SQLite's integrity check passes.
 func whole(t testing.TB, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -26,7 +26,7 @@ func whole(t testing.TB, path string) {
 	}
 }
 
-// stepIDs are those of the steps of a run. Their numbers must go upwards by one.
+// stepIDs returns the ids of a run's steps. Their Seqs must increase by one.
 func stepIDs(t testing.TB, s *sqlite.Store, id string) []string {
 	t.Helper()
 	var ids []string
@@ -51,7 +51,7 @@ func TestPromise_30_5_AcknowledgedIsKept(t *testing.T) {
 		kills = 4
 	}
 	path := filepath.Join(t.TempDir(), "runs.db")
-	written := map[string]int{} // by run, the last step that was told of
+	written := map[string]int{} // by run, how many steps were reported
 	note := func(said ...string) {
 		for _, line := range said {
 			var id string
@@ -64,16 +64,16 @@ func TestPromise_30_5_AcknowledgedIsKept(t *testing.T) {
 	}
 	name := ""
 	for kill := range kills {
-		if kill%3 == 0 { // the runs of the one before may have come to their end
+		if kill%3 == 0 { // the previous runs may have ended
 			name = fmt.Sprintf("round%d-", kill)
 		}
 		c := start(t, "flows", path, name)
-		if kill%5 != 4 && c.out.Scan() { // else it is killed while it makes the file, or its runs
+		if kill%5 != 4 && c.out.Scan() { // otherwise it is killed while it creates the file or its runs
 			note(c.out.Text())
 		}
 		time.Sleep(time.Duration(5+rand.IntN(100)) * time.Millisecond)
 		said := c.kill(t)
-		if n := len(said); n > 0 { // the last line may be half of one
+		if n := len(said); n > 0 { // the last line may be incomplete
 			note(said[:n-1]...)
 		}
 		s := open(t, path)
@@ -118,7 +118,7 @@ func TestManyProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	begun := time.Now()
 	var all []*child
-	for p := range processes { // which make the file at the same time, too
+	for p := range processes { // which also create the file at the same time
 		all = append(all, start(t, "flows", path, fmt.Sprintf("p%d-", p)))
 	}
 	for _, c := range all {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// fill makes runs of one step, which are done.
+// fill creates n runs that have one step and are done.
 func fill(t testing.TB, s *sqlite.Store, n int) {
 	var all sync.WaitGroup
 	for w := range 64 {
@@ -32,7 +32,7 @@ func fill(t testing.TB, s *sqlite.Store, n int) {
 	all.Wait()
 }
 
-// shortRun is what a command does with a store whose run has one effect.
+// shortRun does what a command does with a store for a run with one effect.
 func shortRun(t testing.TB, path, id string) {
 	s, err := sqlite.Open(t.Context(), path)
 	if err != nil {
@@ -56,14 +56,14 @@ func shortRun(t testing.TB, path, id string) {
 	}
 }
 
-// TestAllocations bounds what a step costs, written and read. Times are for the benchmarks to report.
+// TestAllocations bounds the allocations for writing and reading a step. The benchmarks report times.
 func TestAllocations(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Process())
 	r, err := s.CreateRun(t.Context(), engine.RunHead{ID: "one"}, engine.Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := make([]engine.Step, 1001) // one for the warming up
+	steps := make([]engine.Step, 1001) // one for the warm-up
 	for i := range steps {
 		steps[i] = answered(i)
 	}

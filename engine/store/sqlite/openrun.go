@@ -25,32 +25,32 @@ type openRun struct {
 
 	mu        sync.Mutex
 	err       error // why it must stop
-	unwritten error // why what was put without waiting could not be written
+	unwritten error // why a step that was put without waiting could not be written
 	lost      bool
 	gone      bool  // it was given back
-	signals   int64 // of which is known
+	signals   int64 // how many signals are known
 
-	// What follows is of the writer alone.
+	// Only the writer uses the fields below.
 	written tally
-	next    tally            // as it will be when the transaction txn is committed
-	txn     uint64           // the transaction that next and moved are of
-	fenced  fence            // when the epoch was looked at
-	seqs    map[string]int64 // of the steps that are committed, by their ids; nil: they are to be read
-	moved   map[string]int64 // the same of those that txn writes
-	broken  error            // a write that failed: what comes after it would be found without it
+	next    tally            // the tally after the transaction txn is committed
+	txn     uint64           // the transaction that next and moved belong to
+	fenced  fence            // the state of the file when the epoch was last checked
+	seqs    map[string]int64 // Seqs of committed steps by id; nil: still to be read
+	moved   map[string]int64 // the same for the steps that txn writes
+	broken  error            // a failed write: later writes must not be stored without it
 }
 
-// fence is a state of the file, as far as epochs of runs go.
+// fence identifies a state of the file as far as the epochs of runs are concerned.
 type fence struct {
-	elsewhere int64  // as [db.Tx.Elsewhere]
-	here      uint64 // as fences of the store
+	elsewhere int64  // see [db.Tx.Elsewhere]
+	here      uint64 // see Store.fences
 }
 
-// tally is what a run's row says about its steps.
+// tally is what a run's row records about its steps.
 type tally struct {
 	seq, steps, waiting int64
 	usage               model.Usage
-	prior               bool // nothing was written since it was taken, and it is to stay what it was
+	prior               bool // nothing was written since the run was taken: it keeps its earlier status
 	over                bool // it was given back
 }
 
@@ -87,7 +87,7 @@ func (r *openRun) Err() error {
 // Signalled implements [engine.OpenRun].
 func (r *openRun) Signalled() <-chan struct{} { return r.signalled }
 
-// stop says why the run must stop, the first time.
+// stop records why the run must stop. Only the first reason counts.
 func (r *openRun) stop(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *openRun) stop(why error) {
 	}
 }
 
-// lose notes that the run has another owner, which goes before all else.
+// lose records that the run has another owner. That overrides any other reason to stop.
 func (r *openRun) lose() error {
 	lost := store.Lost(r.info.ID)
 	r.stop(lost)
@@ -108,7 +108,7 @@ func (r *openRun) lose() error {
 	return lost
 }
 
-// saw notes what the run's row says.
+// saw takes note of what the run's row says.
 func (r *openRun) saw(cancel sql.NullString, signals int64) {
 	if cancel.Valid {
 		r.stop(store.ToCancel(r.info.ID, cancel.String))
@@ -121,12 +121,12 @@ func (r *openRun) saw(cancel sql.NullString, signals int64) {
 	r.signals = signals
 	select {
 	case r.signalled <- struct{}{}:
-	default: // it has not heard of earlier ones
+	default: // an earlier notice has not been received yet
 	}
 }
 
-// begin has a write of the run be part of a transaction, if the run still is this owner's: no later than this
-// transaction can that change. The row of the run is written once for all writes of one transaction.
+// begin makes a write of the run part of a transaction, provided that the run still belongs to this owner; that
+// cannot change before the transaction ends. The run's row is written once for all writes of a transaction.
 func (r *openRun) begin(tx *db.Tx) (*tally, error) {
 	if r.broken != nil {
 		return nil, db.Refuse(r.broken)
@@ -158,8 +158,8 @@ func (r *openRun) begin(tx *db.Tx) (*tally, error) {
 	return &r.next, nil
 }
 
-// check refuses a write if the run has another owner by now. The epoch is read again only if something was done since, by
-// another connection or here, that can have ended it.
+// check refuses a write if the run has another owner by now. It reads the epoch again only if another connection, or
+// this store, has since done something that can have ended it.
 func (r *openRun) check(tx *db.Tx) error {
 	elsewhere, err := tx.Elsewhere()
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *openRun) writeRow(tx *db.Tx) error {
 	return err
 }
 
-// touch has the run no longer be what it was when it was taken: something is written to it.
+// touch gives up the status that the run had when it was taken, because something is being written to it.
 func (r *openRun) touch(tx *db.Tx, t *tally) error {
 	if !t.prior {
 		return nil
@@ -204,10 +204,10 @@ func (r *openRun) touch(tx *db.Tx, t *tally) error {
 	return err
 }
 
-// noEnd removes what a run ended with.
+// noEnd removes the values that a run ended with.
 const noEnd = "DELETE FROM run_values WHERE run = ? AND name IN ('result', 'text', 'error')"
 
-// failed makes an error of a write typed, and keeps the run from writing anything behind it.
+// failed returns a typed error for a failed write, and keeps the run from writing anything after it.
 func (r *openRun) failed(err error) error {
 	err = r.s.file.Failed("write a step to", err)
 	if err != nil && r.broken == nil {
@@ -241,8 +241,8 @@ func (r *openRun) End(_ context.Context, e engine.RunEnd) error {
 	})
 }
 
-// Discard removes the run, which is given back with that, for an owner that goes on without the store. It can be called
-// after a write has failed. What the run has beside its row is removed by whoever collects.
+// Discard gives the run back and removes it, for an owner that continues without the store. It may be called after a
+// failed write. The next collection removes what the run has besides its row.
 func (r *openRun) Discard(context.Context) error {
 	err := r.s.file.Do(func(tx *db.Tx) error {
 		broken := r.broken
@@ -264,8 +264,8 @@ func (r *openRun) Discard(context.Context) error {
 	return r.s.file.Failed("remove a run of", err)
 }
 
-// Close implements [engine.OpenRun]. What was put and could not be written is reported; the run is given back
-// all the same, if that can be done.
+// Close implements [engine.OpenRun]. If something that was put could not be written, Close reports that; it still
+// gives the run back if possible.
 func (r *openRun) Close() error {
 	r.mu.Lock()
 	gone := r.gone || r.lost

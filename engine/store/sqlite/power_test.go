@@ -14,7 +14,7 @@ import (
 // Promise 30.4 (durable): a store whose log is cut off at any of 500 places holds a prefix of what was committed, and
 // is sound.
 //
-// The prefix is one of the commits of all runs together. What a whole log holds is all that was acknowledged.
+// The prefix spans the commits of all runs. A complete log holds everything that was acknowledged.
 func TestPromise_30_4_PowerLoss(t *testing.T) {
 	cuts := 500
 	if testing.Short() {
@@ -31,12 +31,12 @@ func TestPromise_30_4_PowerLoss(t *testing.T) {
 		runs[f] = r
 	}
 	const n = 150
-	order := make([]string, n) // in which they were put
+	order := make([]string, n) // the order in which they were put
 	for i := range n {
 		st := answered(i)
 		st.ID = fmt.Sprint("step", i)
 		if i%10 == 0 {
-			st.Outcome = make([]byte, 100_000) // stands apart
+			st.Outcome = make([]byte, 100_000) // stored outside its row
 			copy(st.Outcome, fmt.Sprint(i))
 		}
 		f := i % len(runs)
@@ -65,9 +65,9 @@ func TestPromise_30_4_PowerLoss(t *testing.T) {
 		}
 		image := append([]byte{}, log[:at]...)
 		switch cut % 4 {
-		case 1: // the file system had made room, and nothing stands there
+		case 1: // the file system had extended the file, with nothing in it
 			image = append(image, make([]byte, min(rand.IntN(20_000), len(log)-at))...)
-		case 2: // or what stood there before
+		case 2: // or with what was there before
 			image = append(image, log[:min(rand.IntN(20_000), len(log)-at)]...)
 		}
 		copied := filepath.Join(dir, fmt.Sprint(cut), "runs.db")
@@ -93,12 +93,12 @@ func TestPromise_30_4_PowerLoss(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(lengths) < cuts/20 { // else they were committed together, and the cuts say little
+	if len(lengths) < cuts/20 { // otherwise they were committed together, and the cuts prove little
 		t.Errorf("only %d different numbers of steps were found", len(lengths))
 	}
 }
 
-// survivors are the steps that a file has.
+// survivors returns the steps that a file contains.
 func survivors(t *testing.T, path string, runs int) map[string]bool {
 	whole(t, path)
 	s, err := sqlite.Open(t.Context(), path)
@@ -109,7 +109,7 @@ func survivors(t *testing.T, path string, runs int) map[string]bool {
 	for f := range runs {
 		id := fmt.Sprint("flow", f)
 		if _, err := s.Run(t.Context(), id); err != nil {
-			continue // it was not made yet
+			continue // it had not been created yet
 		}
 		seq := int64(0)
 		err := s.Steps(t.Context(), id, 0, func(st engine.Step) error {

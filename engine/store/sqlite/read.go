@@ -12,15 +12,15 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// found is a run as its row has it, with the lease of who holds it.
+// found is a run as its row describes it, with the lease of its holder.
 type found struct {
 	engine.RunInfo
 	n       int64
-	prior   engine.RunStatus // what it was when it was taken, until something is written to it
+	prior   engine.RunStatus // its status when it was taken, until something is written to it
 	ended   int64
 	signals int64
 	seq     int64
-	cancels bool // it is to be cancelled
+	cancels bool // it was asked to cancel
 	claim   claim
 }
 
@@ -44,7 +44,7 @@ func (f *found) scan(row interface{ Scan(...any) error }) error {
 	return err
 }
 
-// settle has the description say what is so now: who holds the run, and how it ended.
+// settle makes the description say what is true now: whether somebody holds the run, and how it ended.
 func (f *found) settle(live bool) {
 	f.Live = live
 	if !live && f.prior != "" {
@@ -55,7 +55,7 @@ func (f *found) settle(live bool) {
 	}
 }
 
-// values reads what the run began with, and how it ended.
+// values loads what the run began with and how it ended.
 func (f *found) values(ctx context.Context, q querier) error {
 	var text, last json.RawMessage
 	to := map[string]*json.RawMessage{"input": &f.Input, "args": &f.Args, "settings": &f.Settings, "session": &f.Session, "parent seq": &last}
@@ -165,7 +165,7 @@ func matches(any []engine.RunStatus, s engine.RunStatus) bool {
 	return any == nil
 }
 
-// after is the least text behind all that begin with prefix, "" when there is none.
+// after returns the least text that is greater than all texts that begin with prefix, or "" if there is none.
 func after(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {
@@ -175,7 +175,7 @@ func after(prefix string) string {
 	return ""
 }
 
-// reading runs f on one state of the file.
+// reading runs f on one snapshot of the file.
 func (s *Store) reading(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := s.file.Readers().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Store) reading(ctx context.Context, f func(*sql.Tx) error) error {
 	return f(tx)
 }
 
-// number is that of a run, by which its rows are found.
+// number returns the number of a run, by which its rows are found.
 func (s *Store) number(ctx context.Context, id string) (n int64, err error) {
 	err = s.file.Readers().QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {

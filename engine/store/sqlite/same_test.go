@@ -20,10 +20,10 @@ import (
 type subject struct {
 	engine.Store
 	expire func(id string)
-	open   map[string][]engine.OpenRun // also those that were closed or lost
+	open   map[string][]engine.OpenRun // including runs that were closed or lost
 }
 
-// outcome is what can be compared of a call: the class of its error and what it returned, without times.
+// outcome returns what can be compared about a call: the class of its error, and its results without times.
 func outcome(err error, values ...any) string {
 	var e *engine.Error
 	if errors.As(err, &e) {
@@ -37,13 +37,13 @@ func timeless(i engine.RunInfo) engine.RunInfo {
 	if !i.At.IsZero() {
 		i.At = time.Unix(1, 0)
 	}
-	if i.Usage.CostUSD != 0 { // a sum in another order
+	if i.Usage.CostUSD != 0 { // the sum may have been added up in another order
 		i.Usage.CostUSD = float64(int(i.Usage.CostUSD*1e6+0.5)) / 1e6
 	}
 	return i
 }
 
-// do does one thing that is chosen by chance, alike for each store that gets the same chances.
+// do performs one random operation. Stores that get the same random numbers perform the same one.
 func (s *subject) do(t *testing.T, r *rand.Rand) (what, got string) {
 	ctx := t.Context()
 	id := fmt.Sprint("run", r.IntN(4))
@@ -98,7 +98,7 @@ func (s *subject) took(what, id string, h engine.OpenRun, err error) (string, st
 	return what + id, fmt.Sprintf("%+v", timeless(h.Info()))
 }
 
-// state is all that a store holds.
+// state returns everything that a store holds.
 func (s *subject) state(t *testing.T) (all []any) {
 	runs, err := s.Runs(t.Context(), engine.RunFilter{})
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *subject) state(t *testing.T) (all []any) {
 	return all
 }
 
-// TestSameAsInMemory: whatever is done, the store in a file and the one in memory do the same.
+// TestSameAsInMemory: the store in a file and the one in memory behave the same, whatever is done.
 func TestSameAsInMemory(t *testing.T) {
 	rounds := 40
 	if testing.Short() {

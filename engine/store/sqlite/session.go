@@ -16,9 +16,9 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// heldSession is a session that a run has taken. It is fenced twice: a lock that the system releases when
-// the process ends, however it ends, keeps others out; and each taking begins a new epoch, outside
-// of which nothing is saved, should a lock not hold, as on some network file systems.
+// heldSession is a session that a run has taken. Two things protect it: a lock, which the system releases however the
+// process ends, keeps others out; and each taking begins a new epoch, outside of which nothing is saved. The epoch
+// matters where a lock does not hold, as on some network file systems.
 type heldSession struct {
 	s     *Store
 	id    string
@@ -63,8 +63,8 @@ func (s *Store) OpenSession(ctx context.Context, id, script string) (engine.Open
 	return h, nil
 }
 
-// takeSession locks a session for this process, by an open transaction on its own, always empty
-// database.
+// takeSession locks a session for this process with an open transaction on a separate database, which is always
+// empty.
 func (s *Store) takeSession(ctx context.Context, id string) (*heldSession, error) {
 	name := sha256.Sum256([]byte(id)) // some file systems do not distinguish a from A
 	lock, err := db.Lock(filepath.Join(s.file.Path+".locks", hex.EncodeToString(name[:16])))

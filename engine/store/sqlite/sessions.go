@@ -45,7 +45,7 @@ func (s *Store) ReadSession(ctx context.Context, id string) (entries map[string]
 		if entries == nil {
 			entries = map[string]engine.Entry{}
 		}
-		var key, text sql.NullString // a session that holds nothing is a row without them
+		var key, text sql.NullString // an empty session is one row in which these are NULL
 		var version sql.NullInt64
 		if err := rows.Scan(&key, &text, &version); err != nil {
 			return nil, s.file.Failed("read", err)

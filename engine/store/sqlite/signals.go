@@ -110,10 +110,10 @@ func (s *Store) CancelRun(ctx context.Context, id, reason string) error {
 			}
 			tx.Committed(s.holder.notice)
 		case f.Status == engine.RunRunning || f.Status == engine.RunParked:
-			if _, err := tx.Exec(noEnd, f.n); err != nil { // a run that is parked may have something
+			if _, err := tx.Exec(noEnd, f.n); err != nil { // a parked run may have some
 				return err
 			}
-			s.fences++ // a new epoch: an owner that does not answer and yet lives is not to write any more.
+			s.fences++ // a new epoch: an owner that does not answer but is still alive must not write any more
 			_, err = tx.Exec(`UPDATE runs SET holder = '', host = '', pid = 0, owner = '', prior = '', status = ?, ended = ?, updated = ?, epoch = epoch + 1,
 				cancel = coalesce(cancel, ?) WHERE n = ?`, engine.RunCancelled, nanos(s.now()), nanos(s.now()), reason, f.n)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// stepRow is a step as it is going to be written, made by who puts it so that the writer has less to do.
+// stepRow is a step in the form in which it is written. The caller of Put makes it, so that the writer has less to
+// do.
 type stepRow struct {
 	engine.Step
 	usage   string
@@ -38,7 +39,7 @@ func newStepRow(s engine.Step) (*stepRow, error) {
 	return p, nil
 }
 
-// Put implements [engine.OpenRun]. The context ends nothing: an outcome was paid for.
+// Put implements [engine.OpenRun]. It ignores the context: an outcome was paid for.
 func (r *openRun) Put(_ context.Context, s engine.Step, sync bool) error {
 	p, err := newStepRow(s)
 	if err != nil {
@@ -96,7 +97,7 @@ func (r *openRun) put(tx *db.Tx, p *stepRow) error {
 	return p.keep(tx, r.n)
 }
 
-// replace removes the step that p stands in the place of.
+// replace removes the step that has the same id as p.
 func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
 	seq, err := r.seqOf(tx, p.ID)
 	if err != nil || seq == 0 {
@@ -117,7 +118,7 @@ func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
 	if usage == "" {
 		return nil
 	}
-	// A sum of floats is not what it was before by taking one away again.
+	// Subtracting from a sum of floats does not restore the earlier sum.
 	t.usage = model.Usage{}
 	return tx.Rows("SELECT usage FROM steps WHERE run = ? AND usage <> ''", []any{r.n}, func(rows *sql.Rows) error {
 		var u model.Usage
@@ -130,12 +131,12 @@ func (r *openRun) replace(tx *db.Tx, t *tally, p *stepRow) error {
 	})
 }
 
-// seqOf returns the seq of the step of an id, 0 if there is none.
+// seqOf returns the Seq of the step with an id, or 0 if there is no such step.
 func (r *openRun) seqOf(tx *db.Tx, id string) (int64, error) {
 	if seq, ok := r.moved[id]; ok {
 		return seq, nil
 	}
-	if r.seqs == nil { // the run was taken: no transaction is here before this one that has written to it since
+	if r.seqs == nil { // the run was taken, and no earlier transaction of this owner has written to it
 		seqs := map[string]int64{}
 		err := tx.Rows("SELECT id, seq FROM steps WHERE run = ?", []any{r.n}, func(rows *sql.Rows) error {
 			var id string
@@ -152,7 +153,7 @@ func (r *openRun) seqOf(tx *db.Tx, id string) (int64, error) {
 	return r.seqs[id], nil
 }
 
-// page is how many steps are read at once: between pages nothing is kept from who writes.
+// page is how many steps are read at once. Between pages nothing blocks writers.
 const page = 500
 
 // Steps implements [engine.Store].
@@ -178,7 +179,7 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 		}
 		if len(steps) < page {
 			still, err := s.number(ctx, id)
-			if err == nil && still != n { // it was removed meanwhile, perhaps before its last steps were read
+			if err == nil && still != n { // it was removed in the meantime, perhaps before its last steps were read
 				err = store.NotFound(id)
 			}
 			return err
@@ -192,21 +193,21 @@ type stepReader struct {
 	s     *Store
 	ctx   context.Context
 	n     int64
-	texts map[string]string            // what many steps say alike is kept once
-	types map[string]map[string]string // by their text, or digest
+	texts map[string]string            // strings that many steps share are kept once
+	types map[string]map[string]string // by their text or digest
 
 	steps []readStep
-	row   [15]any // as a row is, since to convert it costs more than to read it
+	row   [15]any // the raw values of a row: converting them in Scan costs more than reading them
 	to    []any
 }
 
-// readStep is a step whose values are still apart.
+// readStep is a step whose values have not been loaded yet.
 type readStep struct {
 	engine.Step
 	types, request, outcome any
 }
 
-// page reads the steps behind one. What it returns is valid until it is called again.
+// page reads the steps after the given Seq. The result is valid until the next call.
 func (r *stepReader) page(after int64) ([]readStep, error) {
 	r.steps = r.steps[:0]
 	err := db.Each(func() (*sql.Rows, error) {
@@ -244,7 +245,7 @@ func (r *stepReader) text(column int) string {
 	return s
 }
 
-// common returns a text that many steps have.
+// common returns a text that many steps share.
 func (r *stepReader) common(column int) string {
 	text := r.text(column)
 	if s, ok := r.texts[text]; ok {
@@ -254,7 +255,7 @@ func (r *stepReader) common(column int) string {
 	return text
 }
 
-// step reads the values of a step that stand apart.
+// step loads the values of a step that are stored outside its row.
 func (r *stepReader) step(s *readStep) (engine.Step, error) {
 	q := r.s.file.Readers()
 	var err error
@@ -268,7 +269,7 @@ func (r *stepReader) step(s *readStep) (engine.Step, error) {
 	return s.Step, err
 }
 
-// typesOf reads types, each map once: it is shared by the steps that have it.
+// typesOf loads types. Each map is loaded once and shared by the steps that have it.
 func (r *stepReader) typesOf(q querier, stored any) (map[string]string, error) {
 	var key string
 	switch v := stored.(type) {

@@ -44,7 +44,7 @@ func TestPromise_30_46_StoppedOwner(t *testing.T) {
 		if time.Since(stopped) > time.Minute {
 			t.Fatal(err)
 		}
-		if errors.Is(err, &engine.Error{Code: diag.StoreFailed}) { // it was stopped in the midst of a write: others wait for that
+		if errors.Is(err, &engine.Error{Code: diag.StoreFailed}) { // it was stopped in the middle of a write, which blocks others
 			for _, sig := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} {
 				if err := c.Process.Signal(sig); err != nil {
 					t.Fatal(err)
@@ -67,7 +67,7 @@ func TestPromise_30_46_StoppedOwner(t *testing.T) {
 	}
 	for _, word := range []string{"c", "lazy", "c", "end", "c"} {
 		fmt.Fprintln(c.in, word)
-		// What is not waited for may report later that it did nothing.
+		// A write that is not waited for may report only later that it did nothing.
 		if said := c.says(t, "put"); word != "lazy" && !strings.Contains(said, "run one was taken over") {
 			t.Errorf("the old owner: %s", said)
 		}
@@ -84,7 +84,7 @@ func TestPromise_30_46_StoppedOwner(t *testing.T) {
 	}
 }
 
-// TestToldByOthers: a run that is cancelled, or sent a signal, by another process hears of it within a second.
+// TestToldByOthers: a run that another process cancels or sends a signal to notices within a second.
 func TestToldByOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	c := start(t, "hold", path, "one")

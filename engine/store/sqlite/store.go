@@ -14,27 +14,27 @@ import (
 
 // Store is an [engine.Store] and an [engine.SessionStore] in a file. Any number of processes may have it open.
 //
-// What was committed is on disk when a call returns (WAL, synchronous FULL, fullfsync where macOS has it): a process
-// that is killed, or a machine that loses power, loses nothing of it. What is found after a loss of power is always what
-// was committed up to some moment, whole. With [Process] that moment may lie before the loss by a little.
+// When a call returns, what it committed is on disk (WAL, synchronous FULL, and fullfsync on macOS): neither a killed
+// process nor a loss of power loses any of it. After a loss of power the file always holds exactly what was committed
+// up to some moment. With [Process], that moment may lie slightly before the loss.
 //
-// A run belongs to one open store at a time, by a lease that is renewed in the background, and by its epoch: what an
-// earlier owner writes changes nothing, whatever the clocks of machines do. Clocks decide only how soon a run can be
-// taken from an owner that does not answer. One whose process has ended is noticed at once by others on its
-// machine, with the help of a lock that the system releases. For all others the lease counts, and where it seems to have
-// ended the owner is watched for another lease: one that is alive renews it in that time, so that a clock that jumps
-// forward takes a run from nobody. One that jumps backward delays others by one lease at most.
+// A run belongs to one open store at a time. A lease, renewed in the background, and the run's epoch see to that:
+// writes of an earlier owner change nothing, whatever the clocks of the machines do. Clocks only determine how soon a
+// run can be taken from an owner that does not answer. If an owner's process has ended, others on its machine notice
+// at once, because the system has released the process's lock. In all other cases the lease counts. When it appears
+// to have ended, the owner is watched for the length of another lease. An owner that is alive renews it in that time,
+// so a clock that jumps forward takes no run away. A clock that jumps backward delays others by at most one lease.
 //
-// Writes of all processes come one after the other. One that is stopped in the midst of a write keeps the others waiting
-// until it goes on or ends; after 10 seconds they fail, and their runs are closed and can be taken again.
+// Writes of all processes are serialized. A process that is stopped in the middle of a write blocks the others until
+// it continues or ends. After 10 seconds they fail; their runs are closed and can be taken again.
 type Store struct {
 	file   *db.File
-	locks  string // the directory of locks, wherever the process goes
+	locks  string // the directory of locks; absolute, so that the process may change its directory
 	now    func() time.Time
 	lease  time.Duration
 	holder holder
 
-	fences uint64 // counts what the writer did here that can end an epoch of a run; it is of the writer alone
+	fences uint64 // counts what the writer did here that can end a run's epoch; only the writer uses it
 }
 
 var (
@@ -49,16 +49,16 @@ type Option func(*Store, *db.Settings)
 // has died. The default is 10 seconds.
 func Lease(d time.Duration) Option { return func(s *Store, _ *db.Settings) { s.lease = d } }
 
-// Clock sets the time that is written and that leases are compared with. Waiting is of the machine's time.
+// Clock sets the clock whose times are written and compared with leases. Waiting always uses the machine's clock.
 func Clock(now func() time.Time) Option { return func(s *Store, _ *db.Settings) { s.now = now } }
 
-// Process has commits return before they are on disk. They survive the death of the process; of the last of them a
-// loss of power may leave nothing.
+// Process lets commits return before they are on disk. They survive the death of the process; a loss of power may
+// lose the last of them.
 func Process() Option { return func(_ *Store, set *db.Settings) { set.Process = true } }
 
-// Open opens a store, and makes the file, with mode 0600, and its directory, with mode 0700, where there is none.
-// Beside it are SQLite's own files and a directory of locks. A file that an earlier version wrote is brought to
-// today's form. Close the store when no run uses it any more.
+// Open opens a store. If the file does not exist, Open creates it with mode 0600, and its directory with mode 0700.
+// Next to the file are SQLite's own files and a directory of locks. A file that an earlier version wrote is converted
+// to the current format. Close the store when no run uses it any more.
 func Open(ctx context.Context, path string, options ...Option) (*Store, error) {
 	s := &Store{now: time.Now, lease: 10 * time.Second}
 	set := db.Settings{Busy: 10 * time.Second}
@@ -83,7 +83,7 @@ func (s *Store) Close() error {
 	return s.file.Close()
 }
 
-// nanos is how a time is kept.
+// nanos returns the stored form of a time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -91,7 +91,7 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// timeOf is the time that nanos keeps.
+// timeOf returns the time that nanos stored.
 func timeOf(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
@@ -99,10 +99,11 @@ func timeOf(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// write has the writer do a change, and makes its error typed.
+// write lets the writer make a change, and returns a typed error.
 func (s *Store) write(do func(*db.Tx) error) error { return s.file.Failed("write", s.file.Do(do)) }
 
-// started refuses a call whose context has ended. Once a change is under way its context ends nothing.
+// started refuses a call whose context has ended, or whose id is invalid. Once a change is under way, its context no
+// longer matters.
 func (s *Store) started(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return store.Stopped(context.Cause(ctx))

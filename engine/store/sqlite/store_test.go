@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// open opens a store in a file, and closes it with the test.
+// open opens a store in a file. The store is closed when the test ends.
 func open(t testing.TB, path string, options ...sqlite.Option) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, options...)

@@ -49,7 +49,7 @@ func TestPromise_30_1_StoreSuite(t *testing.T) {
 	}
 }
 
-// docOf is the comment of a declaration.
+// docOf returns the doc comment of a declaration.
 func docOf(t *testing.T, file, name string) (said string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
@@ -74,10 +74,11 @@ func docOf(t *testing.T, file, name string) (said string) {
 	return ""
 }
 
-// brokenEnv names the store that a process holds to the suite, which must find what is wrong with it.
+// brokenEnv is the variable that names the broken store which a child process tests with the suite. The suite must
+// find its fault.
 const brokenEnv = "AGENTSCRIPT_TEST_BROKEN"
 
-// brokenStores break a promise each.
+// brokenStores each break one promise.
 var brokenStores = map[string]func(*broken){
 	"drops what was not waited for": func(b *broken) {
 		b.put = func(r *brokenRun, s engine.Step, sync bool) error {
@@ -124,7 +125,7 @@ var brokenStores = map[string]func(*broken){
 	"keeps bundles for nothing": func(b *broken) { b.bundles = true },
 }
 
-// TestBrokenStore is the process of the suite that must fail.
+// TestBrokenStore runs the suite in the child process; it must fail.
 func TestBrokenStore(t *testing.T) {
 	how := brokenStores[os.Getenv(brokenEnv)]
 	if how == nil {
@@ -137,7 +138,7 @@ func TestBrokenStore(t *testing.T) {
 	})
 }
 
-// broken is a store in memory with a mistake.
+// broken is a store in memory with a fault.
 type broken struct {
 	*store.MemoryStore
 	put                                           func(*brokenRun, engine.Step, bool) error

@@ -14,15 +14,15 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// claim is what is known of the holder of a run.
+// claim is what is known about the holder of a run.
 type claim struct {
 	holder, host string
 	locked       bool
 	lease, until int64
-	beat         int64 // counts how often it has renewed its lease
+	beat         int64 // counts the renewals of its lease
 }
 
-// state says whether a holder lives, as far as this process can see.
+// state says whether a holder is alive, as far as this process can see.
 type state int
 
 const (
@@ -70,7 +70,7 @@ func (s *Store) CreateRun(ctx context.Context, head engine.RunHead, by engine.Ow
 	return s.opened(r, err)
 }
 
-// insert writes the row of a new run, which holder has, "" nobody.
+// insert writes the row of a new run. holder is its holder, "" for none.
 func (s *Store) insert(tx *db.Tx, head engine.RunHead, by engine.Owner, holder string, kept map[string]any, v *values) (*openRun, error) {
 	if err := absent(tx, head.ID); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Store) insert(tx *db.Tx, head engine.RunHead, by engine.Owner, holder s
 	return newRun(s, n, info), nil
 }
 
-// absent refuses an id that a run has.
+// absent returns an error if a run has the id.
 func absent(tx *db.Tx, id string) error {
 	var n int64
 	switch err := tx.Row("SELECT n FROM runs WHERE id = ?", []any{id}, &n); {
@@ -115,7 +115,7 @@ func absent(tx *db.Tx, id string) error {
 	return nil
 }
 
-// headValues are the values of a run that it begins with.
+// headValues returns the values that a run begins with.
 func headValues(head engine.RunHead, v *values) map[string]any {
 	kept := map[string]any{"input": v.stored(head.Input, inline), "args": v.stored(head.Args, inline),
 		"settings": v.stored(head.Settings, inline), "session": v.stored(head.Session, inline)}
@@ -125,7 +125,7 @@ func headValues(head engine.RunHead, v *values) map[string]any {
 	return kept
 }
 
-// keepValues writes the values of a run in the place of those of the same names.
+// keepValues writes values of a run. They replace those of the same names.
 func keepValues(tx *db.Tx, n int64, kept map[string]any, v *values) error {
 	for name, value := range kept {
 		if value == nil {
@@ -138,7 +138,7 @@ func keepValues(tx *db.Tx, n int64, kept map[string]any, v *values) error {
 	return v.keep(tx, n)
 }
 
-// opened looks after a run that was taken.
+// opened starts watching a run that was taken.
 func (s *Store) opened(r *openRun, err error) (engine.OpenRun, error) {
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (s *Store) opened(r *openRun, err error) (engine.OpenRun, error) {
 	return r, nil
 }
 
-// owner fills in what an owner does not say about itself.
+// owner fills in the host and process if the owner names neither.
 func (s *Store) owner(by engine.Owner) engine.Owner {
 	if by.Host == "" && by.PID == 0 {
 		by.Host, by.PID = s.holder.host, os.Getpid()
@@ -166,7 +166,7 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 	locked := s.holder.locked()
 	var r *openRun
 	var held error    // why the run was not taken
-	var watched claim // a holder whose lease has ended, and who was watched
+	var watched claim // the holder whose lease has ended and that was watched
 	take := func() error {
 		return s.file.Do(func(tx *db.Tx) (err error) {
 			var f found
@@ -202,8 +202,8 @@ func (s *Store) TakeRun(ctx context.Context, id string, by engine.Owner) (engine
 	return s.opened(r, nil)
 }
 
-// obstacle reads a run and returns why it is held. watched is the holder that has been watched, and becomes the one
-// that has to be. Runs of a process that has ended are given back for it.
+// obstacle reads a run and returns why it is held, or nil. *watched is the holder that was watched; obstacle sets it
+// to the holder that must be watched next. If the holder's process has ended, obstacle gives back all its runs.
 func (s *Store) obstacle(tx *db.Tx, id string, f *found, watched *claim) (held, err error) {
 	err = f.scan(tx.Conn().QueryRowContext(context.Background(), columns+"WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -233,13 +233,13 @@ func (s *Store) obstacle(tx *db.Tx, id string, f *found, watched *claim) (held, 
 	return nil, nil
 }
 
-// take makes the run that of this store, in a new epoch. f says how it was found, and who has it now.
+// take makes this store the run's holder, in a new epoch. f says how the run was found; take updates it.
 func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
 	if f.Status != engine.RunRunning {
 		f.prior = f.Status
 	}
 	if f.Status != engine.RunRunning && f.Status != engine.RunParked {
-		f.cancels, f.Cancel = false, "" // what it was to be cancelled for has been answered
+		f.cancels, f.Cancel = false, "" // the request to cancel it is settled
 	}
 	now := s.now()
 	f.Epoch++
@@ -250,7 +250,7 @@ func (s *Store) take(tx *db.Tx, f *found, by engine.Owner) error {
 	return err
 }
 
-// probes read the pages that the next steps of a run are written to.
+// probes read the pages to which the next steps of a run will be written.
 var probes = []string{
 	"SELECT max(pos) FROM steps WHERE ?1 > 0",
 	"SELECT seq FROM steps WHERE run >= ?1 ORDER BY run LIMIT 1",
@@ -259,8 +259,8 @@ var probes = []string{
 	"SELECT seq FROM signals WHERE run >= ?1 ORDER BY run LIMIT 1",
 }
 
-// probe has a run fail before its first effect where the file is damaged at the place of its steps, and not once an
-// outcome is to be written there.
+// probe makes a run fail before its first effect if the file is damaged where its steps go, and not only when an
+// outcome must be written there.
 func probe(tx *db.Tx, n int64) error {
 	var found any
 	for _, q := range probes {
@@ -277,15 +277,15 @@ func (s *Store) bury(tx *db.Tx, holder string) error {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM holders WHERE name = ?", holder)
-	tx.Committed(func() { _ = os.Remove(s.lockOf(holder)) }) // what is left of it says nothing any more
+	tx.Committed(func() { _ = os.Remove(s.lockOf(holder)) }) // the file no longer means anything
 	return err
 }
 
-// released gives runs back. One to which nothing was written since it was taken is what it was before.
+// released gives runs back. A run to which nothing was written since it was taken becomes what it was before.
 const released = "UPDATE runs SET holder = '', host = '', pid = 0, owner = '', status = iif(prior <> '', prior, status), prior = '' "
 
-// outlast watches a holder whose lease has ended for another lease, in which one that lives renews it three times. It
-// returns earlier if the holder does.
+// outlast watches a holder whose lease has ended for the length of another lease, in which a living holder renews it
+// three times. It returns early when the holder renews its lease or its row disappears.
 func (s *Store) outlast(ctx context.Context, c *claim) error {
 	const looks = 16
 	look := time.NewTicker(max(time.Duration(c.lease/looks), 1))

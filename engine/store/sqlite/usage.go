@@ -9,16 +9,16 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// usageText is how a usage stands in a row.
+// usageText returns the stored form of a usage.
 func usageText(u model.Usage) (string, error) {
 	if u == (model.Usage{}) {
 		return "", nil
 	}
 	if math.IsNaN(u.CostUSD) || math.IsInf(u.CostUSD, 0) {
-		_, err := json.Marshal(u) // says so
+		_, err := json.Marshal(u) // returns the error that describes it
 		return "", err
 	}
-	text := make([]byte, 0, 96) // a general writer costs more than the row that it is for
+	text := make([]byte, 0, 96) // written by hand: json.Marshal costs more than writing the row
 	number := func(name string, n int) {
 		text = append(text, name...)
 		text = strconv.AppendInt(text, int64(n), 10)
@@ -43,7 +43,7 @@ func usageText(u model.Usage) (string, error) {
 	return string(append(text, '}')), nil
 }
 
-// usageOf is the usage that stands in a row.
+// usageOf returns the usage that a row holds.
 func usageOf(column any) (u model.Usage, err error) {
 	text, _ := column.(string)
 	if text == "" || readUsage(text, &u) {
@@ -53,8 +53,8 @@ func usageOf(column any) (u model.Usage, err error) {
 	return u, err
 }
 
-// readUsage reads a text as usageText writes it, and reports whether it is one. A fifth of what loading a run costs would be
-// the general reader's.
+// readUsage reads a text in the form that usageText writes, and reports whether it had that form. json.Unmarshal
+// would account for a fifth of the cost of loading a run.
 func readUsage(text string, u *model.Usage) bool {
 	text, begins := strings.CutPrefix(text, "{")
 	text, ends := strings.CutSuffix(text, "}")

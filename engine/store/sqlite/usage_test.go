@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// What is written is read by the short way, and what another version wrote by that of JSON.
+// What is written is read by readUsage, and what another version wrote by encoding/json.
 func TestUsage(t *testing.T) {
 	all := model.Usage{In: 1, Out: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, Estimated: true, CostUSD: 0.25e-7, Unpriced: 6}
 	if v := reflect.ValueOf(all); v.NumField() != 8 {

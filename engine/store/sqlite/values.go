@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// inline is how large a value may be that stands in its row. One that is larger is kept once, by its digest.
+	// inline is the size in bytes up to which a value is stored in its row. Larger values are stored once, by digest.
 	inline = 64 << 10
-	// inlineTypes is the same for the types of a step, which many steps share.
+	// inlineTypes is the same limit for the types of a step, which many steps share.
 	inlineTypes = 512
 )
 
-// blob is a value apart from its row.
+// blob is a value stored outside its row.
 type blob struct {
 	sha  []byte
 	data []byte
 }
 
-// values turns values into what stands for them in rows, and collects those that stand apart.
+// values converts values to their stored form, and collects those that are stored outside their rows.
 type values struct{ blobs []blob }
 
-// stored returns what stands in a row for a value: NULL, a text, or the digest of what is kept apart.
+// stored returns what a row holds for a value: NULL, a text, or the digest of a blob.
 func (v *values) stored(data []byte, limit int) any {
 	switch {
 	case len(data) == 0:
@@ -39,7 +39,7 @@ func (v *values) stored(data []byte, limit int) any {
 	return sum[:]
 }
 
-// keep writes what stands apart, for a run or, under its negated number, for a bundle.
+// keep writes the collected blobs. owner is the number of a run, or the negated number of a bundle.
 func (v *values) keep(tx *db.Tx, owner int64) error {
 	for _, b := range v.blobs {
 		var there int
@@ -63,7 +63,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// loaded returns the value that stands in a row.
+// loaded returns the value that a row holds, directly or by digest.
 func loaded(ctx context.Context, q querier, stored any) ([]byte, error) {
 	switch v := stored.(type) {
 	case nil:

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite/internal/db"
 )
 
-// PutRun keeps a run that was made elsewhere, which nobody holds then. It is kept whole or, with an error, not at all: a
-// part of it would be resumed, and do again what it lacks. A run with its id must not be there.
+// PutRun stores a run that was made elsewhere. Nobody holds it afterwards. It is stored whole or, with an error, not
+// at all: a resumed run would do again whatever was missing. No run with its id may exist.
 func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 	if err := s.started(ctx, w.Head.ID); err != nil {
 		return err
@@ -80,12 +80,12 @@ func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 	})
 }
 
-// endValues are the values that a run ended with.
+// endValues returns the values that a run ended with.
 func endValues(e engine.RunEnd, v *values) map[string]any {
 	return map[string]any{"result": v.stored(e.Result, inline), "text": v.stored([]byte(e.Text), inline), "error": v.stored(e.Err, inline)}
 }
 
-// end writes how the run ended and gives it back.
+// end records how the run ended and gives it back.
 func (r *openRun) end(tx *db.Tx, t *tally, e engine.RunEnd, kept map[string]any, v *values) error {
 	if err := keepValues(tx, r.n, kept, v); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *openRun) end(tx *db.Tx, t *tally, e engine.RunEnd, kept map[string]any,
 	return err
 }
 
-// bundleRow is a bundle as it is going to be written.
+// bundleRow is a bundle in the form in which it is written.
 type bundleRow struct {
 	entry   string
 	digests map[string]any
@@ -120,7 +120,7 @@ func newBundleRow(b *engine.Bundle) *bundleRow {
 	return p
 }
 
-// put keeps the bundle for the run that is going to be made.
+// put stores the bundle for a run that is about to be created.
 func (p *bundleRow) put(tx *db.Tx, hash string, now time.Time) error {
 	known, err := tx.Exec("UPDATE bundles SET pending = pending + 1, put = ? WHERE hash = ?", nanos(now), hash)
 	if known > 0 || err != nil {

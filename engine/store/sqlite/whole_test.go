@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// A run that was made elsewhere is there whole, and one that is refused leaves nothing.
+// A run that was made elsewhere is stored whole, and a refused one leaves nothing.
 func TestPutRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s, err := sqlite.Open(t.Context(), path)

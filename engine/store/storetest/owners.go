@@ -50,7 +50,7 @@ func oneOwner(t *testing.T, s engine.Store) {
 	closeRun(t, r)
 }
 
-// Who takes a run and writes nothing changes nothing.
+// An owner that takes a run and writes nothing changes nothing.
 func givenBack(t *testing.T, s engine.Store) {
 	r := create(t, s, "one")
 	end := engine.RunEnd{Status: engine.RunParked, Result: raw("1"), Text: "one", Err: raw("{}"), At: begun}
@@ -108,7 +108,7 @@ func ended(t *testing.T, s engine.Store) {
 	put(t, r, true, step(1))
 }
 
-// Who did not renew a lease may live all the same, and is kept from writing.
+// An owner that did not renew its lease may still be alive, and must be kept from writing.
 func lostRun(t *testing.T, s engine.Store) {
 	e, ok := s.(interface{ Expire(id string) })
 	if !ok {
@@ -123,7 +123,7 @@ func lostRun(t *testing.T, s engine.Store) {
 	put(t, old, true, step(2)) // nobody has taken it
 	next := retake(t, s, "one")
 	fails(t, "a step of the old owner", old.Put(t.Context(), step(3), true), engine.KindStore, diag.RunLost)
-	_ = old.Put(t.Context(), step(4), false) // it may report later that it did nothing
+	_ = old.Put(t.Context(), step(4), false) // it may report only later that it did nothing
 	within(t, "the old owner notices", old.Done())
 	fails(t, "why it must stop", old.Err(), engine.KindStore, diag.RunLost)
 	fails(t, "its end", old.End(t.Context(), engine.RunEnd{Status: engine.RunFailed}), engine.KindStore, diag.RunLost)
@@ -167,7 +167,7 @@ func signals(t *testing.T, s engine.Store) {
 	if err != nil || !reflect.DeepEqual(again, first) {
 		t.Errorf("sent twice: %+v, %v", again, err)
 	}
-	for range 2 { // without an id they are two
+	for range 2 { // without a Dedup they are two signals
 		if _, err := s.Signal(t.Context(), "one", engine.Signal{Name: "n", Value: raw("3")}); err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func cancelling(t *testing.T, s engine.Store) {
 	if got := info(t, s, "live"); got.Status != engine.RunRunning || got.Cancel != "too dear" || !got.Live {
 		t.Errorf("it has not ended yet: %+v", got)
 	}
-	put(t, r, true, step(1)) // what it has begun it can still write
+	put(t, r, true, step(1)) // it can still write what it has begun
 	if err := r.End(t.Context(), engine.RunEnd{Status: engine.RunCancelled}); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func cancelling(t *testing.T, s engine.Store) {
 	if err := s.CancelRun(t.Context(), "waits", "too dear"); err != nil {
 		t.Fatal(err)
 	}
-	closeRun(t, r) // before it has ended the run
+	closeRun(t, r) // before the run has ended
 	r = retake(t, s, "waits")
 	within(t, "the next owner is told", r.Done())
 	if err := r.Err(); !errors.Is(err, engine.ErrCancelled) {
@@ -387,7 +387,7 @@ func bundles(t *testing.T, s engine.Store) {
 	if err != nil || !reflect.DeepEqual(got, b) {
 		t.Errorf("a bundle came back otherwise: %v, %d files", err, len(got.Files))
 	}
-	// One that was kept for a run to be made is not removed with another run.
+	// A bundle kept for a run that is about to be created is not removed with another run.
 	h := head("one")
 	h.Bundle = "h2"
 	r, err := s.CreateRun(t.Context(), h, me)

@@ -17,14 +17,14 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Run checks the stores of runs that open returns, an empty one each time; the test that opens a store closes it. A
-// store that has a method Expire(id string), which has the owner of a run be one whose lease has ended, is also held to
-// what is said about owners that were taken for dead.
+// Run checks the stores of runs that open returns. Each call of open must return an empty one, and the test that
+// opens a store closes it. If a store has a method Expire(id string), which makes the lease of a run's owner end, Run
+// also checks what the contract says about owners that were presumed dead.
 //
-// What no test of a process can see a store must document: what a loss of power leaves. It must be the writes
-// that were committed up to some moment, each of them whole, in the order of their commits across all runs, and,
-// unless the store says otherwise, all that a call returned for: of Put with sync false, all that was put before
-// the last call of the run that returned and waits.
+// A store must document what a test within a process cannot see: what remains after a loss of power. That must be the
+// writes committed up to some moment, each of them whole, in the order of their commits across all runs. Unless the
+// store says otherwise, it includes everything for which a call has returned. For calls of Put with sync false that
+// means: everything put before the run's last call that waited and returned.
 func Run(t *testing.T, open func(t *testing.T) engine.Store) {
 	for name, test := range map[string]func(*testing.T, engine.Store){
 		"a run is made once":                   created,
@@ -119,7 +119,7 @@ func fails(t *testing.T, what string, err error, kind engine.ErrKind, code diag.
 	}
 }
 
-// within waits for what must happen soon.
+// within fails the test unless c is closed or receives soon.
 func within(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
@@ -181,7 +181,7 @@ func runIDs(t *testing.T, s engine.Store) {
 
 func second[T any](_ T, err error) error { return err }
 
-// step is a step with everything that one can have.
+// step returns a step in which every field but Seq is set.
 func step(i int) engine.Step {
 	return engine.Step{ID: fmt.Sprintf("main/agent:a#%d/llm0@%x", i, i), State: engine.StepDone, Kind: engine.EffectModel, Name: "m/m", Agent: "a", Class: engine.ClassIdempotent,
 		Key: fmt.Sprint("key", i), Taken: int64(i) + 1, Request: raw(fmt.Sprintf(`{"n":%d}`, i)), Types: map[string]string{"output": `{"type":"object"}`}, Outcome: raw(fmt.Sprintf(`{"out":%d}`, i)),
@@ -220,7 +220,7 @@ func stepsInOrder(t *testing.T, s engine.Store) {
 	if err != enough || n != 1 {
 		t.Errorf("after %d steps: %v", n, err)
 	}
-	err = s.Steps(t.Context(), "one", 0, func(step engine.Step) error { // the store can be used meanwhile
+	err = s.Steps(t.Context(), "one", 0, func(step engine.Step) error { // the store can be used in the meantime
 		if step.Seq == 1 {
 			put(t, r, true, engine.Step{ID: "late", State: engine.StepDone})
 		}
@@ -237,7 +237,7 @@ func stepsInOrder(t *testing.T, s engine.Store) {
 	}
 }
 
-// A step that is put again stands at the end, and is counted as it is now.
+// A step that is put again moves to the end, and only its new state is counted.
 func replaced(t *testing.T, s engine.Store) {
 	r := create(t, s, "one")
 	waits, intent := step(1), step(2)
@@ -248,7 +248,7 @@ func replaced(t *testing.T, s engine.Store) {
 		t.Errorf("counted %+v", got)
 	}
 	closeRun(t, r)
-	r = retake(t, s, "one") // which does not matter
+	r = retake(t, s, "one") // a new owner makes no difference
 	put(t, r, true, step(1))
 	again := step(3)
 	again.Usage = model.Usage{In: 100, CostUSD: 0.1}
@@ -273,10 +273,10 @@ func replaced(t *testing.T, s engine.Store) {
 	}
 }
 
-// What is put without waiting is there, and in its order, when a later call that waits returns.
+// A step that was put without waiting is stored, in its order, when a later call that waits returns.
 func unsynced(t *testing.T, s engine.Store) {
 	r := create(t, s, "one")
-	const n = 3000 // more than stores put together
+	const n = 3000 // more than stores write in one group
 	for i := range n {
 		put(t, r, false, engine.Step{ID: fmt.Sprint(i), State: engine.StepDone, Outcome: raw(fmt.Sprint(i))})
 	}
@@ -297,8 +297,8 @@ func unsynced(t *testing.T, s engine.Store) {
 	}
 }
 
-// A json.RawMessage is bytes to a store, of any size; nil and empty are one. JSON itself has no text for what is not
-// UTF-8 in a string, but a store does not look.
+// To a store a json.RawMessage is bytes of any size; nil and empty are the same. JSON cannot represent invalid UTF-8
+// in a string, but a store does not look at the bytes.
 func valuesKept(t *testing.T, s engine.Store) {
 	big := raw(`"` + strings.Repeat("long \u00e9", 1<<19) + `"`) // 3 MB
 	for i, value := range []json.RawMessage{big, raw(" {\n}\x00"), raw("\xff\xfe"), raw(strings.Repeat("x", 64<<10)), raw(strings.Repeat("y", 64<<10+1))} {

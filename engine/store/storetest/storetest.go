@@ -1,5 +1,5 @@
-// Package storetest checks stores of sessions and journals against the contracts of engine.SessionStore
-// and engine.Journal, so that another module can hold its own to them.
+// Package storetest checks stores of sessions, journals and stores of runs against the contracts of
+// engine.SessionStore, engine.Journal and engine.Store, so that other modules can test their own implementations.
 package storetest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Sessions checks the stores that open returns, an empty one each time.
+// Sessions checks the stores that open returns. Each call of open must return an empty one.
 func Sessions(t *testing.T, open func(t *testing.T) engine.SessionStore) {
 	t.Run("one run at a time", func(t *testing.T) { oneHolder(t, open(t)) })
 	t.Run("versions and idempotency keys", func(t *testing.T) { versions(t, open(t)) })
@@ -46,7 +46,7 @@ func save(t *testing.T, held engine.OpenSession, key, op, text string) engine.En
 
 func isCode(err error, code diag.Code) bool { return errors.Is(err, &engine.Error{Code: code}) }
 
-// A session is of one run and one script until it is given back; then it is closed to who had it.
+// A session belongs to one run and one script until it is given back; after that its former holder cannot use it.
 func oneHolder(t *testing.T, s engine.SessionStore) {
 	held := take(t, s, "one")
 	if _, err := s.OpenSession(t.Context(), "one", "a.star"); !isCode(err, diag.SessionBusy) {
@@ -74,7 +74,7 @@ func oneHolder(t *testing.T, s engine.SessionStore) {
 	}
 }
 
-// Each save makes the next version; what was saved under an idempotency key is not saved again.
+// Each save creates the next version; what was saved under an idempotency key is not saved again.
 func versions(t *testing.T, s engine.SessionStore) {
 	held := take(t, s, "v")
 	if e, err := held.Load(t.Context(), "none"); err != nil || e != (engine.Entry{}) {
@@ -97,8 +97,7 @@ func versions(t *testing.T, s engine.SessionStore) {
 	}
 }
 
-// Keys and texts are bytes: what is not UTF-8 comes back as it was, from the run that saved it and to
-// the next one.
+// Keys and texts are bytes: invalid UTF-8 comes back unchanged, to the run that saved it and to the next one.
 func bytesKept(t *testing.T, s engine.SessionStore) {
 	want := map[string]engine.Entry{
 		"k": {Text: "\xff\x00\ufffd", Version: 2}, "k\xff": {Text: "plain", Version: 1}, "k\ufffd": {Text: "other", Version: 1},
@@ -160,7 +159,7 @@ func badIDs(t *testing.T, s engine.SessionStore) {
 	}
 }
 
-// Journal checks the journals that open returns, an empty one each time.
+// Journal checks the journals that open returns. Each call of open must return an empty one.
 func Journal(t *testing.T, open func(t *testing.T) engine.Journal) {
 	t.Run("outcomes come back", func(t *testing.T) { answers(t, open(t)) })
 	t.Run("the first outcome stays", func(t *testing.T) { firstStays(t, open(t)) })
@@ -174,7 +173,7 @@ func commit(t *testing.T, ctx context.Context, j engine.Journal, id string, out 
 	}
 }
 
-// What was committed is answered, also when the run was cancelled meanwhile: it was paid for.
+// What was committed is answered, even if the run was cancelled in the meantime: it was paid for.
 func answers(t *testing.T, j engine.Journal) {
 	if out, known := j.Answer("main/llm0@0"); known {
 		t.Errorf("an empty journal answers %+v", out)

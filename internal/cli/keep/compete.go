@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/engine/journal"
 )
 
-// listens is how often a question at the terminal looks for an answer from elsewhere.
+// listens is how often a question at the terminal checks for an answer from elsewhere.
 const listens = 250 * time.Millisecond
 
-// Competes has the person at the terminal and runs answer decide about what is to be approved: whoever does so first.
+// Competes lets both the person at the terminal and runs answer decide about an approval: the first answer counts.
 func (s *Store) Competes(next engine.Handler) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		if e.Kind != engine.EffectApproval || !s.c.Prompts() || !s.Began(e.Run) {
@@ -55,13 +55,13 @@ func (s *Store) compete(ctx context.Context, e *engine.Effect, next engine.Handl
 		return first
 	default:
 	}
-	if first, _, ok := s.answered(context.WithoutCancel(ctx), e); ok { // while the person typed
+	if first, _, ok := s.answered(context.WithoutCancel(ctx), e); ok { // sent while the person typed
 		return first
 	}
 	return out
 }
 
-// asks has others see what is asked, and reports whether they can.
+// asks makes the question visible to others, and reports whether they can see it.
 func (s *Store) asks(ctx context.Context, e *engine.Effect) bool {
 	s.mu.Lock()
 	run := s.runs[e.Run]
@@ -80,7 +80,7 @@ func (s *Store) asks(ctx context.Context, e *engine.Effect) bool {
 	return run.Put(ctx, step, true) == nil
 }
 
-// answered returns the first answer that others sent and that fits, and who sent it.
+// answered returns the first answer from others that fits, and who sent it.
 func (s *Store) answered(ctx context.Context, e *engine.Effect) (out engine.Outcome, by string, ok bool) {
 	signals, err := s.Signals(ctx, e.Run)
 	if err != nil {

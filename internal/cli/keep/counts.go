@@ -10,13 +10,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Counts counts what a run that goes on takes from before, and what it does now. It reads the run's events.
+// Counts counts what a continued run takes from before, and what it does now. It reads the run's events.
 type Counts struct {
 	Reused, Ran int
 	Before, Now model.Usage
 }
 
-// Kinds returns the events that it reads.
+// Kinds returns the events that Counts reads.
 func (*Counts) Kinds() engine.EventKind { return engine.EventEffect }
 
 // Event counts an effect.
@@ -38,7 +38,7 @@ func (n *Counts) Event(e engine.Event) {
 	n.Now = n.Now.Add(used)
 }
 
-// String says it in a line.
+// String returns the counts as one line of text.
 func (n *Counts) String() string {
 	said := fmt.Sprintf("reused %s, ran %d", text.Count(n.Reused, "effect"), n.Ran)
 	if n.Before.CostUSD > 0 {
@@ -50,7 +50,7 @@ func (n *Counts) String() string {
 	return said
 }
 
-// USD is what was spent.
+// USD returns the text for what was spent.
 func USD(u model.Usage) string {
 	switch {
 	case u.Unpriced > 0 && u.CostUSD > 0:

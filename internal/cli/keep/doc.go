@@ -1,3 +1,3 @@
-// Package keep keeps the runs of the command line in a store: where that is, what is kept of how a run was called, and
-// how a run that ended goes on.
+// Package keep keeps the runs of the command line in a store. It determines where the store is, what is stored about
+// how a run was called, and how a run that ended can be continued.
 package keep

@@ -9,11 +9,11 @@ import (
 
 // file is a run that is read from a file.
 type file struct {
-	engine.Store // holds the run alone
+	engine.Store // holds only this run
 	path         string
 }
 
-// Read has a run be read from elsewhere than the store, where a file holds it.
+// Read makes the store read a run from a file that holds it.
 func (s *Store) Read(run, path string, from engine.Store) {
 	if s.files == nil {
 		s.files = map[string]file{}
@@ -24,7 +24,7 @@ func (s *Store) Read(run, path string, from engine.Store) {
 // IsFile reports whether a run is read from a file.
 func (s *Store) IsFile(run string) bool { return s.files[run].Store != nil }
 
-// holder returns what a run is read from.
+// holder returns the store from which a run is read.
 func (s *Store) holder(ctx context.Context, run string) (engine.Store, error) {
 	if f := s.files[run]; f.Store != nil {
 		return f, nil
@@ -32,7 +32,7 @@ func (s *Store) holder(ctx context.Context, run string) (engine.Store, error) {
 	return s.opened(ctx)
 }
 
-// word is what stands for a run in a command.
+// word returns what represents a run in a command.
 func (s *Store) word(run string) string {
 	if f := s.files[run]; f.path != "" {
 		return text.ShellWord(f.path)

@@ -21,14 +21,14 @@ type Waiting struct {
 	Step string            `json:"step"` // its position
 	Kind engine.EffectKind `json:"kind"`
 	Name string            `json:"name"`
-	For  string            `json:"for"`            // what it waits for, in words
+	For  string            `json:"for"`            // a description of what it waits for
 	Data json.RawMessage   `json:"data,omitempty"` // what is decided about
 	Line string            `json:"answer"`         // the command that answers
 
-	Schema string `json:"schema,omitempty"` // of the value that is waited for, JSON Schema
+	Schema string `json:"schema,omitempty"` // the JSON Schema of the awaited value
 }
 
-// Post reads what a run asks, and what was sent to it.
+// Post reads what a run asks for, and what was sent to it.
 func (s *Store) Post(ctx context.Context, run string) (*journal.Post, error) {
 	info, err := s.Run(ctx, run)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) Post(ctx context.Context, run string) (*journal.Post, error) {
 	return journal.ReadPost(ctx, s, info)
 }
 
-// Waits lists what a run waits for. What was answered and not taken yet is left out.
+// Waits lists what a run waits for. It leaves out what was answered and not taken yet.
 func (s *Store) Waits(post *journal.Post, run string) []Waiting {
 	named := map[string]int{}
 	for _, step := range post.Waits {
@@ -48,7 +48,7 @@ func (s *Store) Waits(post *journal.Post, run string) []Waiting {
 	return append([]Waiting{}, text.Each(post.Waits, func(step engine.Step) Waiting { return s.waits(step, run, named[step.Name] == 1) })...)
 }
 
-// Sent lists the answers, in words, that were sent to a run and that it has not taken.
+// Sent lists, as texts, the answers that were sent to a run and that it has not taken.
 func Sent(post *journal.Post) []string {
 	steps := map[int64]string{}
 	for id, is := range post.Answered {
@@ -62,7 +62,7 @@ func Sent(post *journal.Post) []string {
 	})
 }
 
-// Answered says who answered a step, and when.
+// Answered returns a text that says who answered a step, and when.
 func Answered(step string, is engine.Signal) string {
 	return journal.Position(step) + " was answered" + by(is)
 }
@@ -71,18 +71,18 @@ func by(is engine.Signal) string {
 	return " by " + cmp.Or(is.By, "somebody") + " at " + is.At.Format(time.RFC3339)
 }
 
-// waits describes a step that waits. Its name stands for it if no other one has that.
+// waits describes a step that waits. The step is identified by its name if no other step has that name.
 func (s *Store) waits(step engine.Step, run string, alone bool) Waiting {
 	at := journal.Position(step.ID)
 	w := Waiting{ID: step.ID, Schema: step.Types[journal.ValueSchema], Step: at, Kind: step.Kind, Name: step.Name}
 	to, how := at, "--result JSON | --failed TEXT | --again"
-	if name := step.Name; alone && name != "" && name[0] != '-' && text.Visible(name) == name { // else a shell would make another word of it
+	if name := step.Name; alone && name != "" && name[0] != '-' && text.Visible(name) == name { // otherwise a shell would turn it into another word
 		to = name
 	}
 	switch step.Kind {
 	case engine.EffectWait:
 		var asked struct{ Name, Type string }
-		_ = json.Unmarshal(step.Request, &asked) // it was written by this command, or shows nothing
+		_ = json.Unmarshal(step.Request, &asked) // written by this command; otherwise nothing is shown
 		w.For = "a value of type " + cmp.Or(asked.Type, "any")
 		how = "--result JSON"
 	case engine.EffectApproval:
@@ -109,8 +109,8 @@ func (s *Store) waits(step engine.Step, run string, alone bool) Waiting {
 	return w
 }
 
-// Line is a command about a run: what has another command do something with it. A run that is carried out elsewhere is not
-// resumed: what goes on is a fork of it.
+// Line returns a command about a run: the one with which another invocation does something with it. A run that is
+// carried out elsewhere is not resumed: a fork of it continues.
 func (s *Store) Line(verb, run string, args ...string) string {
 	words := []string{cmp.Or(s.lines.Verb, localVerb), verb, s.word(run)}
 	if s.over != nil && verb == "resume" {
@@ -131,7 +131,7 @@ func (s *Store) Line(verb, run string, args ...string) string {
 // localVerb is the command about the runs of this machine.
 const localVerb = "agentscript runs"
 
-// Of has the commands that a failure names be about the runs of this store.
+// Of changes the commands in a failure to commands about the runs of this store.
 func (s *Store) Of(err error) error {
 	f, ok := errors.AsType[*term.Failure](err)
 	if !ok || s.over == nil {
@@ -149,8 +149,7 @@ func (s *Store) Of(err error) error {
 	return err
 }
 
-// InStore adds to the commands that a failure names the store that they are about, "" for the one that they use
-// by themselves.
+// InStore adds the store to the commands that a failure mentions. store is "" for the store that they use by default.
 func InStore(err error, store string) error {
 	f, ok := errors.AsType[*term.Failure](err)
 	if !ok || store == "" {
@@ -162,7 +161,7 @@ func InStore(err error, store string) error {
 	return err
 }
 
-// inStore adds a flag to each command about runs in a line, behind the run that it names.
+// inStore adds a flag to each command about runs in a line, after the run that the command names.
 func inStore(line, flag string) string {
 	const verb = localVerb + " "
 	if flag == "" || strings.Contains(line, "--store") {
@@ -189,7 +188,7 @@ func inStore(line, flag string) string {
 	}
 }
 
-// Onward adds to the failure of a run how it goes on.
+// Onward adds to the failure of a run how the run can be continued.
 func (s *Store) Onward(run, file string, err, failed error) {
 	f, is := errors.AsType[*term.Failure](failed)
 	e, ok := errors.AsType[*engine.Error](err)
@@ -206,7 +205,7 @@ func (s *Store) Onward(run, file string, err, failed error) {
 	d := f.Found[0]
 	switch e.Kind {
 	case engine.KindApproval:
-		if !s.Began(run) { // the record can be read by others
+		if !s.Began(run) { // others can read the record
 			d.Help = append(d.Help, s.Line("show", run)+" says what it waits for")
 			return
 		}
@@ -215,7 +214,7 @@ func (s *Store) Onward(run, file string, err, failed error) {
 			return
 		}
 		all := s.Waits(post, run)
-		if len(all) > 0 && e.Code != diag.NeedsApproval { // what is general stands below in particular
+		if len(all) > 0 && e.Code != diag.NeedsApproval { // the general help is replaced with specific lines
 			d.Help = nil
 		}
 		for _, w := range all {
@@ -231,7 +230,7 @@ func (s *Store) Onward(run, file string, err, failed error) {
 	case engine.KindBudget:
 		d.Help = append(d.Help, s.larger(run, file, e))
 	case engine.KindTimeout:
-		if strings.Contains(e.Help, "--timeout") { // what it took so far counts when it goes on
+		if strings.Contains(e.Help, "--timeout") { // the time it took so far counts when it continues
 			d.Help = append(d.Help, "go on with "+s.Line("resume", run, "--timeout", "DURATION"))
 			return
 		}
@@ -249,8 +248,8 @@ func (s *Store) Onward(run, file string, err, failed error) {
 	}
 }
 
-// Again says how a run goes on that has ended by an effect of which somebody answered that it failed: it fails so each
-// time it is resumed. It returns "" if nobody did.
+// Again returns how to continue a run that ended because somebody answered that an effect failed: it fails in the
+// same way each time it is resumed. It returns "" if that is not the reason.
 func (s *Store) Again(run string, e *engine.Error) (line string) {
 	err := s.Steps(context.Background(), run, 0, func(step engine.Step) error {
 		if step.State != engine.StepCaught || step.Taken == 0 {
@@ -268,8 +267,8 @@ func (s *Store) Again(run string, e *engine.Error) (line string) {
 	return line
 }
 
-// larger says how a run goes on that a limit has ended: with another one on the command line where it is one of the
-// run, else as a fork with another one in the script.
+// larger returns how to continue a run that a limit has ended: with a larger limit on the command line if it is a
+// limit of the run, otherwise as a fork with a larger one in the script.
 func (s *Store) larger(run, file string, e *engine.Error) string {
 	flag := term.LimitFlag(e)
 	switch {
@@ -280,7 +279,7 @@ func (s *Store) larger(run, file string, e *engine.Error) string {
 		return "go on with a model that has a price: " + s.Line("fork", run, "--model", "provider/model")
 	case strings.Contains(e.Help, "budget(depth"):
 		flag = s.limited(run, "max-depth")
-	case !strings.Contains(e.Help, "budget("): // of an answer that was cut off, which does not say by what
+	case !strings.Contains(e.Help, "budget("): // of an answer that was cut off, without the reason
 		flag = s.limited(run, "max-tokens", "max-usd")
 	}
 	if flag == "" {
@@ -289,7 +288,7 @@ func (s *Store) larger(run, file string, e *engine.Error) string {
 	return "go on with a larger one: " + s.Line("resume", run, flag, "N")
 }
 
-// limited returns the first of some flags of limits that a run was given, "" if it was given none.
+// limited returns the first of some flags of limits that a run was given, or "" if it was given none.
 func (s *Store) limited(run string, flags ...string) string {
 	info, err := s.Run(context.Background(), run)
 	if err != nil {
@@ -304,7 +303,7 @@ func (s *Store) limited(run string, flags ...string) string {
 	return ""
 }
 
-// resumes reports whether the same run may come further another time.
+// resumes reports whether the same run may get further the next time.
 func resumes(k engine.ErrKind) bool {
 	switch k {
 	case engine.KindCancelled, engine.KindAuth, engine.KindRateLimit, engine.KindQuota, engine.KindOverloaded,

@@ -8,17 +8,17 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// openRun is a run in the store, whose failures may leave the run unkept. One that goes on unkept is removed from the
-// store, so that nobody resumes a part of it and does again what the rest has done. Where it cannot be removed the run
-// begins nothing that must not happen twice.
+// openRun is a run in the store. A failure of the store may leave the run unkept. A run that continues unkept is
+// removed from the store, so that nobody resumes a part of it and does again what the rest has done. If it cannot be
+// removed, the run begins nothing that must not happen twice.
 type openRun struct {
 	engine.OpenRun
 	of    *Store
-	taken bool // it was in the store before: a failure ends it, and what is kept of it stays
+	taken bool // it was in the store before: a failure ends it, and what is stored of it stays
 
 	mu      sync.Mutex
 	gone    bool // it was removed
-	stopped bool // something was not begun, and it can be resumed for that
+	stopped bool // something was not begun; the run can be resumed to do it
 }
 
 // discards is a run that its owner can remove.
@@ -26,7 +26,7 @@ type discards interface {
 	Discard(ctx context.Context) error
 }
 
-// discard removes what is kept of the run.
+// discard removes what is stored of the run.
 func (r *openRun) discard(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *openRun) Put(ctx context.Context, s engine.Step, sync bool) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "it must not happen twice, and the store, which holds the beginning of the run, can neither record it nor remove the run: %w", err)
 }
 
-// stays reports whether the run can be resumed though it has gone on unkept.
+// stays reports whether the run can be resumed although it has continued unkept.
 func (r *openRun) stays() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *openRun) stays() bool {
 func (r *openRun) End(ctx context.Context, e engine.RunEnd) error {
 	if r.of.unkept() {
 		if r.stays() || r.discard(ctx) != nil {
-			_ = r.OpenRun.Close() // the store has failed, and this was told
+			_ = r.OpenRun.Close() // the store has failed, and that was reported
 		}
 		return nil
 	}

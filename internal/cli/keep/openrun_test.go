@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// failing is a run in a store that takes nothing more.
+// failing is a run in a store that accepts nothing more.
 type failing struct {
 	engine.OpenRun
 	held              bool // it cannot be removed either
@@ -32,8 +32,8 @@ func (f *failing) Close() error { f.closed++; return nil }
 
 func failure() error { return engine.Errorf(engine.KindStore, diag.StoreFailed, "no room") }
 
-// TestUnkept: what the store cannot record is done where the run was removed from it. Where the run stays there, nothing
-// is begun that must not happen twice, and the run can be resumed.
+// TestUnkept: if the run was removed from the store, effects that the store cannot record are carried out. If the run
+// stays in the store, nothing is begun that must not happen twice, and the run can be resumed.
 func TestUnkept(t *testing.T) {
 	ctx := context.Background()
 	for _, held := range []bool{false, true} {

@@ -16,25 +16,25 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Settings are kept with a run: how it was called, for who resumes it. They hold no key.
+// Settings are stored with a run: how it was called, for the command that resumes it. They contain no key.
 type Settings struct {
 	V        int                 `json:"v"`
 	File     string              `json:"file,omitempty"` // the script, an absolute path
-	Dir      string              `json:"dir,omitempty"`  // in which the run began
+	Dir      string              `json:"dir,omitempty"`  // the directory in which the run began
 	Flags    map[string][]string `json:"flags,omitempty"`
 	Project  *project.Kept       `json:"project,omitempty"`
-	From     string              `json:"from,omitempty"`     // the position from which a fork takes nothing
+	From     string              `json:"from,omitempty"`     // the position of --from: a fork takes nothing from there, nor what began later
 	Imported bool                `json:"imported,omitempty"` // it came from elsewhere, where somebody else granted what it had
 }
 
-// Flags by what becomes of them when a run goes on.
+// Flags, grouped by what happens to them when a run is continued.
 const (
 	limits  = "timeout max-model-calls max-tool-calls max-tokens max-usd max-depth max-steps"
 	grants  = "allow-exec allow-net allow-fs allow-env"
 	rules   = "allow ask deny"
-	asking  = "retries fallback fallback-on-refusal max-in-flight prices cache env-file net-proxy on-unknown" // how: no request changes
+	asking  = "retries fallback fallback-on-refusal max-in-flight prices cache env-file net-proxy on-unknown" // how effects are carried out: no request changes
 	showing = "output json quiet verbose progress trace store help"
-	fixed   = "model model-alias scripted mock seed mock-acts mcp-sampling session session-store tools compat root" // they change requests, or what the script is
+	fixed   = "model model-alias scripted mock seed mock-acts mcp-sampling session session-store tools compat root" // they change requests, or determine the script
 )
 
 func in(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
@@ -42,10 +42,10 @@ func in(list, name string) bool { return slices.Contains(strings.Fields(list), n
 // paths are the flags whose values are files or directories.
 const paths = "prices cache env-file scripted session-store tools root output trace store"
 
-// Record returns the settings of a run that these flags describe. from is that of a fork.
+// Record returns the settings of a run that these flags describe. from is the position of a fork.
 func Record(o *setup.RunFlags, own *pflag.FlagSet, file, from string) (json.RawMessage, error) {
 	s := Settings{V: 1, Flags: map[string][]string{}, Project: o.Project.Keep(), From: from}
-	s.Dir, _ = os.Getwd() // where there is none, paths are as they were given
+	s.Dir, _ = os.Getwd() // without one, paths stay as they were given
 	s.File = absolute(file)
 	changed(own, func(f *pflag.Flag) {
 		if !in(limits+" "+grants+" "+rules+" "+asking+" "+fixed+" yes", f.Name) {
@@ -56,7 +56,7 @@ func Record(o *setup.RunFlags, own *pflag.FlagSet, file, from string) (json.RawM
 		case in(paths, f.Name):
 			all = text.Each(all, absolute)
 		case f.Name == "net-proxy":
-			if u, err := url.Parse(all[0]); err != nil || u.User != nil { // it holds a password
+			if u, err := url.Parse(all[0]); err != nil || u.User != nil { // it contains a password
 				return
 			}
 		}
@@ -72,7 +72,7 @@ func absolute(path string) string {
 	return path
 }
 
-// absoluteGrant is a directory that is granted, whatever directory is entered then.
+// absoluteGrant makes the granted directory absolute, so that it stays the same in another working directory.
 func absoluteGrant(value string) string {
 	dir := setup.DirOf(value)
 	if dir == "" { // it is refused
@@ -81,7 +81,7 @@ func absoluteGrant(value string) string {
 	return absolute(dir) + value[len(dir):]
 }
 
-// valuesOf are the texts by which a flag is what it is.
+// valuesOf returns the texts that set a flag to its value.
 func valuesOf(f *pflag.Flag) []string {
 	if many, ok := f.Value.(pflag.SliceValue); ok {
 		return many.GetSlice()
@@ -89,14 +89,14 @@ func valuesOf(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// ReadSettings reads what was kept with a run, which is nothing where a host began it. What it denies may stand in
-// settings that cannot be read: they are an error.
+// ReadSettings reads what was stored with a run. Runs that a host began have no settings. Settings that cannot be
+// read are an error, because they may deny something.
 func ReadSettings(run string, kept json.RawMessage) (s Settings, problem *term.Failure) {
 	var any struct {
 		V     *int            `json:"v"`
 		Flags json.RawMessage `json:"flags"`
 	}
-	if kept == nil || json.Valid(kept) && (json.Unmarshal(kept, &any) != nil || any.V == nil && any.Flags == nil) { // a host's are its own
+	if kept == nil || json.Valid(kept) && (json.Unmarshal(kept, &any) != nil || any.V == nil && any.Flags == nil) { // a host has its own settings
 		return s, nil
 	}
 	if err := json.Unmarshal(kept, &s); err != nil || s.V != 1 {
@@ -105,7 +105,7 @@ func ReadSettings(run string, kept json.RawMessage) (s Settings, problem *term.F
 	return s, nil
 }
 
-// Foreign returns the settings as they hold elsewhere: nothing is granted, and no file is there.
+// Foreign returns the settings that apply on another machine: nothing is granted, and no file is present.
 func (s Settings) Foreign() Settings {
 	own := Settings{V: s.V, File: s.File, Flags: map[string][]string{}, Project: s.Project, From: s.From, Imported: true}
 	for name, values := range s.Flags {
@@ -116,8 +116,8 @@ func (s Settings) Foreign() Settings {
 	return own
 }
 
-// Carried returns the settings that hold on any worker that carries the run out: what bounds it and what changes requests. How
-// effects are carried out, with what, and what they may touch, is the worker's.
+// Carried returns the settings that apply on any worker that carries out the run: those that bound it and those that
+// change requests. The worker determines how effects are carried out, with what, and what they may touch.
 func (s Settings) Carried() Settings {
 	own := s
 	own.Flags = map[string][]string{}
@@ -129,15 +129,15 @@ func (s Settings) Carried() Settings {
 	return own
 }
 
-// Hide has the keys and secrets of the run hidden, as far as this process has them too.
+// Hide hides the keys and secrets of the run, as far as this process has them.
 func (s Settings) Hide(c *term.Console) {
 	for _, path := range s.Flags["env-file"] {
-		_, _ = setup.Secrets(c, path) // without the file it is not known here
+		_, _ = setup.Secrets(c, path) // without the file they are not known here
 	}
 	setup.HideGranted(c, s.Flags["allow-env"])
 }
 
-// granted lists the flags of some names that granted something to the run.
+// granted lists the flags among names that granted something to the run.
 func (s Settings) granted(names []string) string {
 	var all []string
 	for _, name := range append(strings.Fields(grants), "yes") {
@@ -155,8 +155,8 @@ func (s Settings) granted(names []string) string {
 	return strings.Join(all, " ")
 }
 
-// Apply sets the flags of a run that goes on: those that were kept, under those that are given now. What is granted now is
-// all that is granted. It returns the flags that still grant something as before, "" for none.
+// Apply sets the flags of a continued run: the stored ones, overridden by those given now. If something is granted
+// now, nothing else is granted. It returns the stored flags that still grant something, "" for none.
 func (s Settings) Apply(own, given *pflag.FlagSet) (granted string, problem *term.Failure) {
 	var kept []string
 	again := false // something is granted now
@@ -180,7 +180,7 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted string, problem *ter
 		set(name, values)
 	}
 	changed(given, func(f *pflag.Flag) {
-		if !in(rules, f.Name) && own.Lookup(f.Name) != nil { // they hold beside those that were kept
+		if !in(rules, f.Name) && own.Lookup(f.Name) != nil { // rules apply in addition to the stored ones
 			values := valuesOf(f)
 			if in(paths, f.Name) {
 				values = text.Each(values, absolute)
@@ -194,7 +194,7 @@ func (s Settings) Apply(own, given *pflag.FlagSet) (granted string, problem *ter
 	return s.granted(kept), problem
 }
 
-// Anew returns the first of the given flags that cannot be given when a run is resumed, "" if all can.
+// Anew returns the first of the given flags that cannot be given when a run is resumed, or "" if all can.
 func Anew(given *pflag.FlagSet) (name string) {
 	changed(given, func(f *pflag.Flag) {
 		if name == "" && !Resumable(f.Name) {
@@ -204,7 +204,7 @@ func Anew(given *pflag.FlagSet) (name string) {
 	return name
 }
 
-// changed calls each for the flags that were given, in whichever set of flags they were parsed.
+// changed calls each for the flags that were given, in whichever flag set they were parsed.
 func changed(set *pflag.FlagSet, each func(*pflag.Flag)) {
 	set.VisitAll(func(f *pflag.Flag) {
 		if f.Changed {

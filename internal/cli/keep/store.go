@@ -21,52 +21,52 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Store is the store of one command. It opens its file when a run first needs it. The store that nobody named breaks
-// no run: if it cannot be used, there is one warning, and the run goes on without it.
+// Store is the store of one command. It opens its file when a run first needs it. A store that nobody named does not
+// break a run: if it cannot be used, there is one warning, and the run continues without it.
 type Store struct {
 	c       *term.Console
 	place   setup.StorePlace
 	lenient bool
 
-	// Counts counts what a run that goes on takes from before; nil for one that is new.
+	// Counts counts what a continued run takes from before; nil for a new run.
 	Counts *Counts
 
-	// Reuses reports whether a fork may be answered from a step of the run that it is a fork of; nil: from all.
+	// Reuses reports whether a fork may be answered from a step of the run that it is a fork of; nil: from all steps.
 	Reuses func(run string, s engine.Step) bool
 
-	over  engine.Store // in place of a file, nil for none
-	lines Lines        // of commands about its runs
+	over  engine.Store // used instead of a file; nil for none
+	lines Lines        // for commands about its runs
 
 	mu     sync.Mutex
 	open   *sqlite.Store
 	tidy   context.CancelFunc // ends the removal of old runs in the background
 	tidied chan struct{}
-	lost   bool                // nothing is kept any more
-	runs   map[string]*openRun // that were begun or taken here
+	lost   bool                // nothing is stored any more
+	runs   map[string]*openRun // begun or taken here
 	files  map[string]file     // runs that are read from files, by id
 	record string              // the file of --record
 }
 
 var _ engine.Store = (*Store)(nil)
 
-// New returns a store that is nowhere yet.
+// New returns a store without a place.
 func New(c *term.Console) *Store {
 	return &Store{c: c, place: setup.StorePlace{Off: true}, runs: map[string]*openRun{}}
 }
 
-// Lines is how commands about the runs of a store are written where it is not in a file.
+// Lines says how to write commands about the runs of a store that is not in a file.
 type Lines struct {
 	Verb  string // "agentscript temporal runs"
-	Flags string // that name the same store, "" where it is found without
+	Flags string // name the same store; "" if it is found without flags
 }
 
-// Over returns a store over another one than a file: its runs are carried out elsewhere.
+// Over returns a store that uses another one instead of a file: its runs are carried out elsewhere.
 func Over(c *term.Console, s engine.Store, lines Lines) *Store {
 	return &Store{c: c, over: s, lines: lines, runs: map[string]*openRun{}}
 }
 
-// Use settles where a run is kept that these flags describe. What has prepared answers is kept only where a store is
-// named by a flag. A store that was named is opened now, so that nothing is done if it cannot be.
+// Use determines where to keep a run with these flags. A run with prepared answers is kept only if a flag names a
+// store. A named store is opened now, so that nothing is done if it cannot be opened.
 func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
 	s.record = o.Calls.Record
 	prepared := o.Scripted != "" || o.Mock.On
@@ -84,7 +84,7 @@ func (s *Store) Use(ctx context.Context, o *setup.RunFlags) error {
 	return setup.StoreFailure(err)
 }
 
-// Options are those of a run that is kept as [Store.Use] has settled.
+// Options returns the options for a run that is kept as [Store.Use] has determined.
 func (s *Store) Options() []agentscript.RunOption {
 	if s.place.Off {
 		return []agentscript.RunOption{agentscript.Ephemeral()}
@@ -92,7 +92,7 @@ func (s *Store) Options() []agentscript.RunOption {
 	return []agentscript.RunOption{agentscript.ParkRun()}
 }
 
-// At returns a store that must be there already, as for verbs that go through runs. It is nil with none.
+// At returns a store that must already exist, for verbs that read runs. It returns nil if there is no store.
 func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StorePlace, error) {
 	p := setup.FindStore(c, flag)
 	switch {
@@ -101,7 +101,7 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StoreP
 	case p.Missing():
 		return nil, p, term.Usagef("agentscript run --store "+p.Path+" makes it", "%s %s: there is no such file", p.From, p.Path)
 	}
-	if p.Empty() { // to open it would make a store of it
+	if p.Empty() { // opening it would turn it into a store
 		if !p.Named {
 			return nil, p, nil
 		}
@@ -116,7 +116,7 @@ func At(ctx context.Context, c *term.Console, flag string) (*Store, setup.StoreP
 	return s, p, nil
 }
 
-// To returns a store that runs are taken over into, which is made where there is none.
+// To returns a store into which runs are imported. It is created if it does not exist.
 func To(ctx context.Context, c *term.Console, flag string) (*Store, error) {
 	s := Beside(c, flag)
 	if _, err := s.opened(ctx); err != nil {
@@ -125,21 +125,21 @@ func To(ctx context.Context, c *term.Console, flag string) (*Store, error) {
 	return s, nil
 }
 
-// Beside returns a store for runs that are read from files, see [Store.Read]. It is opened, and made, when another one
-// or what is begun from them needs it.
+// Beside returns a store for runs that are read from files; see [Store.Read]. It is opened, and created, when another
+// run, or what is begun from these runs, needs it.
 func Beside(c *term.Console, flag string) *Store {
 	s := New(c)
 	s.place = setup.FindStore(c, flag)
 	return s
 }
 
-// Missing reports whether there is no store yet.
+// Missing reports whether the store does not exist yet.
 func (s *Store) Missing() bool { return s.over == nil && (s.place.Off || s.place.Missing()) }
 
 // Keeps reports whether runs are kept, as far as is known.
 func (s *Store) Keeps() bool { return !s.place.Off }
 
-// Flag is what has another command use the same store, "" where it does so by itself.
+// Flag returns the value of --store with which another command uses the same store, or "" if it does that by default.
 func (s *Store) Flag() string {
 	if s.place.From != "--store" {
 		return ""
@@ -162,7 +162,7 @@ func (s *Store) began(run string, open engine.OpenRun, taken bool) engine.OpenRu
 	return s.runs[run]
 }
 
-// OpenFile opens the store in a file, which is the one of the runs if that has this path. It is a [setup.Opener].
+// OpenFile opens the store in a file. If it is the file of the runs, it returns their store. It is a [setup.Opener].
 func (s *Store) OpenFile(ctx context.Context, path string) (*sqlite.Store, func() error, error) {
 	if !s.place.Off && sameFile(s.place.Path, path) {
 		db, err := s.file(ctx)
@@ -175,7 +175,7 @@ func (s *Store) OpenFile(ctx context.Context, path string) (*sqlite.Store, func(
 	return db, db.Close, nil
 }
 
-// sameFile reports whether two paths, of files that may not be there yet, are of one file.
+// sameFile reports whether two paths, of files that may not exist yet, refer to the same file.
 func sameFile(a, b string) bool {
 	whole := func(path string) string {
 		at, err := filepath.Abs(path)
@@ -190,7 +190,7 @@ func sameFile(a, b string) bool {
 	return a == b || whole(a) == whole(b)
 }
 
-// opened returns what holds the runs.
+// opened returns the store that holds the runs.
 func (s *Store) opened(ctx context.Context) (engine.Store, error) {
 	if s.over != nil {
 		return s.over, nil
@@ -213,7 +213,7 @@ func (s *Store) file(ctx context.Context) (*sqlite.Store, error) {
 			WithHelp("set XDG_STATE_HOME, or name a file with --store")
 	}
 	isNew := s.place.Missing()
-	if dir := filepath.Dir(s.place.Path); isNew && s.place.Named { // the user's own directory is made
+	if dir := filepath.Dir(s.place.Path); isNew && s.place.Named { // only the user's default directory is created
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return nil, term.Usagef("make it first, or name another file", "%s %s: there is no directory %s", s.place.From, s.place.Path, dir)
 		}
@@ -223,27 +223,27 @@ func (s *Store) file(ctx context.Context) (*sqlite.Store, error) {
 		return nil, err
 	}
 	s.open = db
-	if !isNew && s.lenient { // what is there may be sessions alone
+	if !isNew && s.lenient { // an existing file may hold only sessions
 		first, err := db.Runs(ctx, engine.RunFilter{Limit: 1})
 		isNew = err == nil && len(first) == 0
 	}
-	if s.lenient { // the user's own store, which nobody else looks after
+	if s.lenient { // the user's default store, which nobody else cleans up
 		s.collects(db)
 	}
-	if isNew && !s.place.Named { // whoever wants no progress wants to know this
+	if isNew && !s.place.Named { // shown even if progress is not
 		s.tell(&diag.Diagnostic{Severity: diag.Info, Message: "runs are kept from now on, for 30 days, in " + s.place.Path,
 			Help: []string{"agentscript runs ls lists them; --ephemeral keeps one run from it, and " + setup.StoreVariable + "=off all"}})
 	}
 	return db, nil
 }
 
-// tell reports something while a run goes on.
+// tell reports something while a run is in progress.
 func (s *Store) tell(d *diag.Diagnostic) {
 	defer s.c.Alone()()
 	s.c.Report(diag.List{d}, nil)
 }
 
-// pass reports whether a failure of the store lets the run go on unkept: the first one is told, with all else forgotten.
+// pass reports whether a run may continue unkept after a failure of the store. The first failure is reported.
 func (s *Store) pass(err error) bool {
 	e, ok := errors.AsType[*engine.Error](err)
 	if !s.lenient || !ok || e.Code != diag.StoreFailed {
@@ -260,7 +260,7 @@ func (s *Store) pass(err error) bool {
 	return true
 }
 
-// Dry has the store keep nothing until done is called.
+// Dry makes the store keep nothing until done is called.
 func (s *Store) Dry() (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -424,7 +424,7 @@ func (s *Store) Bundle(ctx context.Context, hash string) (engine.Bundle, error) 
 	return db.Bundle(ctx, hash)
 }
 
-// PutRun keeps a run that was made elsewhere, whole or not at all.
+// PutRun stores a run that was made elsewhere, whole or not at all.
 func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 	db, err := s.file(ctx)
 	if err != nil {
@@ -433,10 +433,10 @@ func (s *Store) PutRun(ctx context.Context, w store.Whole) error {
 	return db.PutRun(ctx, w)
 }
 
-// settled is how long a run goes on before old ones are removed: the shortest ones wait for nothing.
+// settled is how long a run lasts before old runs are removed: the shortest commands wait for nothing.
 const settled = 300 * time.Millisecond
 
-// collects removes old runs in the background, as long as the command lasts.
+// collects removes old runs in the background, for as long as the command lasts.
 func (s *Store) collects(db *sqlite.Store) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.tidy, s.tidied = cancel, make(chan struct{})
@@ -447,11 +447,11 @@ func (s *Store) collects(db *sqlite.Store) {
 			return
 		case <-time.After(settled):
 		}
-		_, _ = db.Collect(ctx, sqlite.DefaultRetention()) // what cannot be removed now is another time
+		_, _ = db.Collect(ctx, sqlite.DefaultRetention()) // what cannot be removed now is removed another time
 	}()
 }
 
-// Collect removes runs that a retention does not keep.
+// Collect removes the runs that keep does not retain.
 func (s *Store) Collect(ctx context.Context, keep sqlite.Retention) (sqlite.Collected, error) {
 	db, err := s.file(ctx)
 	if err != nil {

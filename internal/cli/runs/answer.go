@@ -73,7 +73,7 @@ func (v *verbs) answer() *cobra.Command {
 		if err != nil && !unheard(err) {
 			return err
 		}
-		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // else it has no secrets that are known here
+		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // otherwise it has no secrets that are known here
 			own.Hide(v.c)
 		}
 		if a.Result != nil {
@@ -91,7 +91,7 @@ func (v *verbs) answer() *cobra.Command {
 	return v.flagged(cmd)
 }
 
-// who is the person that answers, with the verb.
+// who describes the person who answers, and the verb.
 func (v *verbs) who() string {
 	name := cmp.Or(v.c.Env("USER"), v.c.Env("USERNAME"))
 	if is, err := user.Current(); name == "" && err == nil {
@@ -100,7 +100,7 @@ func (v *verbs) who() string {
 	return cmp.Or(name, "somebody") + " by " + v.use() + " answer"
 }
 
-// hidden is a text without the secrets of the run: it is kept.
+// hidden returns a text without the secrets of the run, because the text is stored.
 func (v *verbs) hidden(text string) string {
 	without := v.c.Hidden(text)
 	if without != text {
@@ -109,8 +109,8 @@ func (v *verbs) hidden(text string) string {
 	return without
 }
 
-// answeredUnheard sends an answer to a run that goes on elsewhere and of which nobody says what it waits for: whoever takes it up
-// sees whether the answer fits.
+// answeredUnheard sends an answer to a run that is carried out elsewhere while nobody can say what it waits for. The
+// worker that takes the run up checks whether the answer fits.
 func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
 	if to == "" || strings.Contains(to, "/") && !strings.Contains(to, "@") {
 		return term.Usagef("name it as the script does, or by the whole id of the step", "no worker has the run %s, so that nobody says what it waits for", info.ID)
@@ -121,7 +121,7 @@ func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.
 	return v.took(info, to, []keep.Waiting{}, to+": the answer is kept, and the first worker that takes the run up sees whether it fits")
 }
 
-// answered sends an answer, after it was found to fit.
+// answered sends an answer after checking that it fits.
 func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
 	if !info.Live && info.Status == engine.RunDone {
 		return term.Usagef("", "run %s has ended: it is %s", info.ID, info.Status)
@@ -147,7 +147,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	case to == "" && len(all) > 1:
 		return term.Usagef("it waits at "+steps, "run %s waits for more than one answer: say for which this is", info.ID)
 	case len(fit) == 1 && fit[0].Kind != engine.EffectWait:
-		to = fit[0].Step // a tool may be named, too
+		to = fit[0].Step // a tool may also be named
 	case len(fit) == 1 && to == "":
 		to = fit[0].Name
 	case len(fit) > 1:
@@ -160,7 +160,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 		if problem := fits(fit[0], a); problem != nil {
 			return problem
 		}
-		at = fit[0].ID // and not the next step of that name, where somebody else answers this one meanwhile
+		at = fit[0].ID // not the next step with that name, in case somebody else answers this one in the meantime
 	} else if had, err := post.Had(to, a); err != nil { // it would answer whatever waits for the name next
 		return err
 	} else if had {
@@ -188,7 +188,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	return v.took(info, to, left, said)
 }
 
-// took says what became of an answer, and what is still waited for.
+// took reports what happened to an answer, and what is still waited for.
 func (v *verbs) took(info engine.RunInfo, to string, left []keep.Waiting, said string) error {
 	return v.c.PrintAs(v.json, struct {
 		V     int            `json:"v"`
@@ -198,7 +198,7 @@ func (v *verbs) took(info engine.RunInfo, to string, left []keep.Waiting, said s
 	}{form, info.ID, to, left}, func() string { return said })
 }
 
-// noWait says that nothing waits for a name, which may be on its way, or written wrong.
+// noWait warns that nothing waits for a name: the step may come later, or the name may be misspelled.
 func (v *verbs) noWait(all []keep.Waiting, info engine.RunInfo, to string) {
 	names := text.Each(all, func(w keep.Waiting) string { return w.Name })
 	d := &diag.Diagnostic{Severity: diag.Warning, Message: fmt.Sprintf("no step of run %s waits for %q yet", info.ID, to)}

@@ -36,7 +36,7 @@ func (v *verbs) export() *cobra.Command {
 			return problem
 		}
 		info, err := named(ctx, s, word)
-		if unheard(err) && info.ID != "" { // what the server says by itself
+		if unheard(err) && info.ID != "" { // what the server knows without a worker
 			v.c.Report(diag.List{{Severity: diag.Info, Message: headOf(info)}}, nil)
 		}
 		if err != nil {
@@ -58,7 +58,7 @@ func (v *verbs) export() *cobra.Command {
 	return cmd
 }
 
-// exportTo writes a run to a file that is whole or not there.
+// exportTo writes a run to a file that is either complete or does not exist.
 func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, force bool) (err error) {
 	if to == "" || to == "-" {
 		return term.Usagef("leave it out to write to stdout", "--output %q names no file", to)
@@ -70,10 +70,10 @@ func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo
 	} else if err == nil && !force {
 		return term.Usagef("--force overwrites it", "--output %s: there is such a file already", to)
 	}
-	if at, err := filepath.EvalSymlinks(to); err == nil { // where a link is named, what it leads to is replaced
+	if at, err := filepath.EvalSymlinks(to); err == nil { // if a link is named, its target is replaced
 		to = at
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.part") // for its owner alone, and no file that is there
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.part") // only for its owner, and never an existing file
 	if errors.Is(err, fs.ErrNotExist) {
 		return term.Usagef("make it first, or write elsewhere", "--output %s: there is no such directory", to)
 	} else if err != nil {
@@ -84,14 +84,14 @@ func (v *verbs) exportTo(ctx context.Context, s *keep.Store, info engine.RunInfo
 		err = os.Rename(f.Name(), to)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // what is wrong was said
+		_ = os.Remove(f.Name()) // the error was reported
 	}
 	return err
 }
 
-// written writes a run as a file.
+// written writes a run in the form of a file.
 func written(ctx context.Context, s engine.Store, info engine.RunInfo, to io.Writer) error {
-	w := runfile.NewWriter(to, nil) // what is kept holds no secret
+	w := runfile.NewWriter(to, nil) // what is stored contains no secret
 	head := runfile.Head{RunHead: info.RunHead}
 	var err error
 	if head.Session, err = session.Settled(ctx, s, info); err != nil { // nobody who reads the file has the session

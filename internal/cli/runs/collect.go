@@ -30,7 +30,7 @@ func (v *verbs) collect() *cobra.Command {
 		if !ok {
 			return term.Usagef("write 500MB, 1GB, or bytes", "--max-bytes %q is no size", most)
 		}
-		done, err := s.Collect(ctx, sqlite.Retention{Age: max(age, 1), Bytes: bytes}) // an age of 0 would keep all
+		done, err := s.Collect(ctx, sqlite.Retention{Age: max(age, 1), Bytes: bytes}) // an age of 0 would keep everything
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (v *verbs) collect() *cobra.Command {
 	return v.flagged(cmd)
 }
 
-// days reads a duration that may be in days.
+// days parses a duration that may be in days.
 func days(s string) (time.Duration, error) {
 	if n, ok := strings.CutSuffix(s, "d"); ok {
 		d, err := strconv.ParseUint(n, 10, 16)
@@ -54,7 +54,7 @@ func days(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// size reads a number of bytes that may have a unit.
+// size parses a number of bytes that may have a unit.
 func size(s string) (int64, bool) {
 	times := int64(1)
 	for _, unit := range []struct {

@@ -14,7 +14,7 @@ import (
 
 const (
 	longestLook = 80 * time.Millisecond // somebody waits at the keyboard
-	longestAsk  = time.Second           // a server that is to be reached first
+	longestAsk  = time.Second           // a server must be reached first
 	offered     = 50
 )
 

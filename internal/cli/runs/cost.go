@@ -21,9 +21,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// spent is what some calls cost together.
+// spent is the total cost of some calls.
 type spent struct {
-	Of    []string    `json:"of"` // a name for each of --by
+	Of    []string    `json:"of"` // a name for each key of --by
 	Calls int         `json:"calls"`
 	Usage model.Usage `json:"usage"`
 }
@@ -90,7 +90,7 @@ type bill struct {
 	sum  spent
 }
 
-// add adds the steps of a run: all of them, or none where they cannot all be read.
+// add adds the steps of a run: all of them, or none if they cannot all be read.
 func (b *bill) add(ctx context.Context, s engine.Store, r engine.RunInfo) error {
 	var steps []engine.Step
 	err := s.Steps(ctx, r.ID, 0, func(step engine.Step) error {
@@ -128,7 +128,7 @@ func unreadable(err error) string {
 	return ""
 }
 
-// dearestFirst returns the rows, the one that cost most first.
+// dearestFirst returns the rows, with the most expensive one first.
 func (b *bill) dearestFirst() []*spent {
 	all := append([]*spent{}, slices.Collect(maps.Values(b.rows))...) // not nil: JSON has a list
 	slices.SortFunc(all, func(a, b *spent) int {
@@ -137,7 +137,7 @@ func (b *bill) dearestFirst() []*spent {
 	return all
 }
 
-// keyOf is what a step is counted for.
+// keyOf returns the value of a key for a step.
 func keyOf(key string, r engine.RunInfo, step engine.Step) string {
 	switch key {
 	case "flow":

@@ -33,7 +33,7 @@ func (v *verbs) cancel() *cobra.Command {
 		if !info.Live && info.Status != engine.RunRunning && info.Status != engine.RunParked {
 			return term.Usagef("", "run %s has ended already: it is %s", info.ID, statusOf(info))
 		}
-		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // else it has no secrets that are known here
+		if own, problem := keep.ReadSettings(info.ID, info.Settings); problem == nil { // otherwise it has no secrets that are known here
 			own.Hide(v.c)
 		}
 		if err := s.CancelRun(ctx, info.ID, v.hidden(strings.Join(args[1:], ""))); err != nil {
@@ -52,7 +52,7 @@ func (v *verbs) cancel() *cobra.Command {
 		if info, err = s.Run(ctx, info.ID); err != nil {
 			return err
 		}
-		if !info.Live && (info.Status == engine.RunRunning || info.Status == engine.RunParked) { // its process has died meanwhile
+		if !info.Live && (info.Status == engine.RunRunning || info.Status == engine.RunParked) { // its process has died in the meantime
 			if err := s.CancelRun(ctx, info.ID, strings.Join(args[1:], "")); err != nil {
 				return err
 			}
@@ -73,13 +73,13 @@ func (v *verbs) cancel() *cobra.Command {
 	})})
 }
 
-// unheard reports that nobody says how far a run is that goes on elsewhere.
+// unheard reports whether err means that nobody can say how far a run that is carried out elsewhere has come.
 func unheard(err error) bool {
 	e, ok := errors.AsType[*engine.Error](err)
 	return ok && e.Code == diag.NoWorker
 }
 
-// cancelUnheard has whoever takes a run up end it.
+// cancelUnheard requests that the next worker that takes the run up ends it.
 func (v *verbs) cancelUnheard(ctx context.Context, s *keep.Store, info engine.RunInfo, reason string) error {
 	if err := s.CancelRun(ctx, info.ID, v.hidden(reason)); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (v *verbs) remove() *cobra.Command {
 			return term.Usagef("usage: agentscript runs rm RUN...", "rm needs a RUN")
 		}
 		var ids []string
-		for _, word := range args { // all of them are there, or none is removed
+		for _, word := range args { // either all of them exist, or none is removed
 			info, err := kept(ctx, s, word)
 			if err != nil {
 				return err

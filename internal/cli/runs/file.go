@@ -28,18 +28,18 @@ type carried struct {
 	head  engine.RunHead
 	files *engine.Bundle
 	steps []engine.Step
-	sent  []engine.Signal // and not taken
+	sent  []engine.Signal // not taken yet
 	end   *engine.RunEnd
 	cut   int
 }
 
-// isFile reports whether a word names a run by the file that holds it.
+// isFile reports whether a word names a run by its file.
 func isFile(word string) bool {
 	at, err := os.Stat(word)
 	return err == nil && at.Mode().IsRegular() && word != setup.Last
 }
 
-// fromFile has a run be read from a file.
+// fromFile makes the store read a run from a file.
 func fromFile(ctx context.Context, s *keep.Store, path string) (engine.RunInfo, error) {
 	c, err := readFile(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func fromFile(ctx context.Context, s *keep.Store, path string) (engine.RunInfo, 
 	return s.Run(ctx, c.head.ID)
 }
 
-// kept finds a run that is in the store.
+// kept finds a run in the store.
 func kept(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, error) {
 	if isFile(word) {
 		return engine.RunInfo{}, term.Usagef("agentscript runs import "+text.ShellWord(word)+" takes the run over", "%s is a file, and no run of the store", text.Visible(word))
@@ -64,7 +64,7 @@ func kept(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, erro
 	return named(ctx, s, word)
 }
 
-// writable finds a run that is to be written to: one in a file is taken over first, unless the store has it.
+// writable finds a run in order to write to it: a run in a file is imported first, unless the store has it.
 func (v *verbs) writable(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, error) {
 	if !isFile(word) {
 		return named(ctx, s, word)
@@ -84,7 +84,7 @@ func (v *verbs) writable(ctx context.Context, s *keep.Store, word string) (engin
 	return info, err
 }
 
-// readFile reads a run from a file. It has the settings of one that came from elsewhere.
+// readFile reads a run from a file. The run gets the settings of one that came from elsewhere.
 func readFile(path string) (*carried, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -109,7 +109,7 @@ func readFile(path string) (*carried, error) {
 	return c, err
 }
 
-// warn says what a file lacks.
+// warn reports what a file lacks.
 func (c *carried) warn(to *term.Console, file string) {
 	said := ""
 	switch {
@@ -144,7 +144,7 @@ func readRun(from io.Reader, name string) (*carried, error) {
 		case line.Head != nil:
 			c.head, c.files, begun = line.Head.RunHead, line.Head.Files, true
 		case line.Step != nil:
-			line.Step.Taken, line.Step.Seq = 0, 0 // no answer that was taken comes with it, and it is counted anew
+			line.Step.Taken, line.Step.Seq = 0, 0 // answers that were taken are not part of the file, and the steps are renumbered
 			c.steps = append(c.steps, *line.Step)
 		case line.Signal != nil:
 			line.Signal.Seq = 0
@@ -155,7 +155,7 @@ func readRun(from io.Reader, name string) (*carried, error) {
 	}
 }
 
-// elsewhere is what a run found in a session that is not here: it keeps nothing in it any more.
+// elsewhere returns what a run found in a session that is not available here: the run no longer saves anything in it.
 func elsewhere(found json.RawMessage) (json.RawMessage, error) {
 	if found == nil {
 		return nil, nil
@@ -168,10 +168,10 @@ func elsewhere(found json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(f)
 }
 
-// keepable reports whether a time can be kept in a store, which counts nanoseconds.
+// keepable reports whether a store, which counts nanoseconds, can represent a time.
 func keepable(t time.Time) bool { return t.IsZero() || time.Unix(0, t.UnixNano()).Equal(t) }
 
-// into writes the run to a store. Nothing is in it unless all is.
+// into writes the run to a store, either completely or not at all.
 func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
 	if c.files == nil {
 		return term.Usagef("export it with this version", "the file holds no script: the run cannot be resumed")
@@ -191,7 +191,7 @@ func (c *carried) into(ctx context.Context, v *verbs, s *keep.Store) error {
 	return s.PutRun(ctx, c.whole())
 }
 
-// whole is the run as a store takes it.
+// whole returns the run in the form in which a store takes it.
 func (c *carried) whole() store.Whole {
 	return store.Whole{Head: c.head, Files: c.files, Steps: c.steps, Signals: c.sent, End: c.end}
 }

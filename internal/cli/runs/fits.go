@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// fits refuses an answer that is none to what a step asks.
+// fits returns a failure if an answer does not fit what a step asks.
 func fits(w keep.Waiting, a engine.Answer) *term.Failure {
 	switch {
 	case a.Approved && w.Kind != engine.EffectApproval:
@@ -26,7 +26,7 @@ func fits(w keep.Waiting, a engine.Answer) *term.Failure {
 		return nil
 	}
 	t, _, wrong := jsonschema.Parse(w.Schema, jsonschema.Options{})
-	if wrong != nil { // the run looks at it itself
+	if wrong != nil { // the run checks it itself
 		return nil
 	}
 	if r := lenient.Decode(t, string(a.Result), generable.Options{Level: generable.Strict}); !r.OK {
@@ -35,7 +35,7 @@ func fits(w keep.Waiting, a engine.Answer) *term.Failure {
 	return nil
 }
 
-// kindOf is what kind of value a text of JSON is.
+// kindOf describes the kind of a JSON value.
 func kindOf(data json.RawMessage) string {
 	var v any
 	if json.Unmarshal(data, &v) != nil {

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	pause    = 200 * time.Millisecond // how often a run of another process is looked at
-	lastLook = time.Second            // how long what a run has told is asked for when it is over
+	pause    = 200 * time.Millisecond // how often a run in another process is checked
+	lastLook = time.Second            // how long to ask for the output of a run that has ended
 )
 
-// following writes what a run does as it comes: its steps, and what its script prints where that can be asked for.
+// following writes what a run does while it proceeds: its steps and, where available, what its script prints.
 type following struct {
 	*verbs
 	s      *keep.Store
 	run    string
 	values bool
 	after  int64
-	told   func(ctx context.Context) []engine.Event // nil where nobody says it
-	lone   bool                                     // it was said that nobody answers
+	told   func(ctx context.Context) []engine.Event // nil if nobody can say it
+	lone   bool                                     // it was reported that nobody answers
 }
 
-// follow writes the steps of a run as they come.
+// follow writes the steps of a run as they arrive.
 func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo, values bool) error {
 	f := &following{verbs: v, s: s, run: info.ID, values: values}
 	if v.from != nil && v.from.Told != nil {
@@ -42,7 +42,7 @@ func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo, 
 		}
 	}
 	for {
-		now, err := s.Run(ctx, info.ID) // before the steps, so that none comes after its end was seen
+		now, err := s.Run(ctx, info.ID) // before the steps, so that no step comes after the end was seen
 		if err == nil {
 			err = f.news(ctx, now.Live)
 		}
@@ -62,7 +62,7 @@ func (v *verbs) follow(ctx context.Context, s *keep.Store, info engine.RunInfo, 
 	}
 }
 
-// unheard says that nobody says how far the run is. Somebody may take it up.
+// unheard reports, once, that nobody can say how far the run is. A worker may still take it up.
 func (f *following) unheard(err error) {
 	if !f.lone {
 		e := engine.AsError(err)
@@ -71,7 +71,7 @@ func (f *following) unheard(err error) {
 	f.lone = true
 }
 
-// news writes what came since it was called last. What the script printed stands before the first step that was later.
+// news writes what is new since the last call. What the script printed appears before the first step that came later.
 func (f *following) news(ctx context.Context, live bool) error {
 	var steps []engine.Step
 	err := f.s.Steps(ctx, f.run, f.after, func(step engine.Step) error {
@@ -101,8 +101,8 @@ func (f *following) news(ctx context.Context, live bool) error {
 	return nil
 }
 
-// saidBefore is the time before which a script has printed what stands before a step: that of the end of the step, and of one that
-// only begins all that was said by then.
+// saidBefore returns the time before which output of the script belongs before a step. For a completed step this is
+// its end; for one that only begins, it includes everything printed until then.
 func saidBefore(step *engine.Step) time.Time {
 	if _, sleeps := dueOf(step); sleeps || step.State == engine.StepIntent || step.State == engine.StepWaiting {
 		return step.Begun.Add(1)
@@ -130,7 +130,8 @@ func (f *following) print(e engine.Event) error {
 	return f.c.Print(term.Said(e))
 }
 
-// said returns what the script has printed, and the parts that it began. Of a run that is over nobody may be left to say it.
+// said returns what the script has printed, and the parts that it began. If the run has ended, possibly nobody can
+// say it.
 func (f *following) said(ctx context.Context, live bool) (said []engine.Event) {
 	if f.told == nil {
 		return nil
@@ -148,7 +149,7 @@ func (f *following) said(ctx context.Context, live bool) (said []engine.Event) {
 	return said
 }
 
-// ended says how a run that was followed stopped.
+// ended reports how a run that was followed stopped.
 func (v *verbs) ended(ctx context.Context, s *keep.Store, info engine.RunInfo) error {
 	post, err := s.Post(ctx, info.ID)
 	if err != nil {

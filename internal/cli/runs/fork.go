@@ -30,7 +30,7 @@ approves nothing in the fork, which has --yes of its own if RUN had it.
 
 The flags are those of run, and of the script: they go over those of RUN.`
 
-// forkFlags are the flags of fork beside those of run.
+// forkFlags are the flags of fork in addition to those of run.
 type forkFlags struct {
 	script, from string
 	plan         bool
@@ -57,7 +57,7 @@ func (v *verbs) fork() *cobra.Command {
 	return cmd
 }
 
-// unforked are flags of run that a fork does not take.
+// unforked are flags of run that a fork does not accept.
 var unforked = []string{"help", "watch", "record", "replay", "ephemeral", "strict"}
 
 func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
@@ -65,7 +65,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	given, f := &setup.RunFlags{}, &forkFlags{}
 	own := new(setup.RunFlags).Flags()
 	new(forkFlags).addTo(own)
-	set := given.Flags() // what is known before the script is
+	set := given.Flags() // the flags that are known before the script is
 	f.addTo(set)
 	if v.from != nil {
 		v.from.Flags(own)
@@ -74,7 +74,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 		v.from.Forking.Flags(set)
 	}
 	set.ParseErrorsAllowlist.UnknownFlags = true
-	_ = set.Parse(args) // whatever it is, it is reported when the flags are parsed in earnest
+	_ = set.Parse(args) // errors are reported when the flags are parsed again
 	if given.Help {
 		return cmd.Help()
 	}
@@ -113,7 +113,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	if problem != nil {
 		return problem
 	}
-	if !set.Changed("session") { // then it keeps nothing in that of RUN
+	if !set.Changed("session") { // without it, the fork saves nothing in the session of RUN
 		delete(kept.Flags, "session")
 		delete(kept.Flags, "session-store")
 	}
@@ -170,7 +170,7 @@ func (v *verbs) forked(cmd *cobra.Command, args []string) (failed error) {
 	return v.start(next.ctx, script, next.flags, next.own, s, opts)
 }
 
-// elsewhere adds to the failure of a fork whose run is not on the server how one of this machine is named.
+// elsewhere adds to the failure of a fork whose run is not on the server how to name a run of this machine.
 func (v *verbs) elsewhere(word, flag string, err error) error {
 	f, is := errors.AsType[*term.Failure](err)
 	if v.from == nil || flag != "" || !is || f.Code != term.ExitUsage || len(f.Found) == 0 {
@@ -183,16 +183,17 @@ func (v *verbs) elsewhere(word, flag string, err error) error {
 	return f
 }
 
-// confirmed has a --yes that is given to a fork approve nothing in it, and in what it is resumed as: it is about the plan.
+// confirmed makes a --yes that is given to a fork apply only to the plan: it approves nothing in the fork or when
+// that is resumed.
 func (n *again) confirmed() {
 	if n.given.Changed("yes") && (n.kept.Imported || n.kept.Flags["yes"] == nil) {
 		yes := n.own.Lookup("yes")
-		_ = yes.Value.Set("false") // which it takes
+		_ = yes.Value.Set("false") // which it accepts
 		yes.Changed = false
 	}
 }
 
-// forking loads the script of a fork: that of a file, or that of the run.
+// forking loads the script of a fork, from a file or from the run.
 func (n *again) forking(s *keep.Store, file string) (*setup.Script, error) {
 	if file == "" {
 		return n.bundled(s)
@@ -211,7 +212,8 @@ func (n *again) forking(s *keep.Store, file string) (*setup.Script, error) {
 	return setup.Load(n.v.c, n.ctx, file, n.flags.Root, append(n.opts, flowing)...)
 }
 
-// input is that of a fork, nothing where it has that of the run. With the script of the run, what is not given is as it was.
+// input returns the input of a fork, or nothing if it has that of the run. With the run's script, arguments that are
+// not given stay as they were.
 func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string, same bool) ([]agentscript.RunOption, error) {
 	params := script.MainParams()
 	texts, problem := setup.ParseAll(own, script, params, rest)
@@ -237,23 +239,23 @@ func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string, s
 	return setup.Gather(n.v.c, n.ctx, script, setup.Input{Args: texts, Params: params, Opts: n.flags, JSON: inJSON, File: inFile, Rest: same})
 }
 
-// unordered is by how much times may differ of steps that end together, and are recorded in either order.
+// unordered is the maximum time difference of steps that end together, and may be recorded in either order.
 const unordered = 200 * time.Millisecond
 
-// from has a fork take nothing that a run did at a position, nor what began after that: of the steps that were recorded
-// later, only those that had begun by then as the clock says, if it went on steadily. One that must not happen twice
-// counts as one that began after: the plan lists it.
+// from makes a fork take nothing that a run did at a position or began after that. Of the steps that were recorded
+// later, the fork takes only those that had begun by then according to the clock, and only if the clock ran steadily.
+// A step that must not happen twice counts as one that began after: the plan lists it.
 func from(ctx context.Context, s *keep.Store, run, position string) error {
 	if position == "" {
 		return nil
 	}
-	var first engine.Step // to be done anew
+	var first engine.Step // the first step to be done again
 	below := func(id string) bool {
 		at := journal.Position(id)
 		return id == position || at == position || strings.HasPrefix(at, position+"/")
 	}
 	var near []string
-	steady, latest := true, time.Time{} // whether the clock went on from step to step
+	steady, latest := true, time.Time{} // whether the clock advanced from step to step
 	err := s.Steps(ctx, run, 0, func(step engine.Step) error {
 		near = append(near, journal.Position(step.ID))
 		if below(step.ID) && first.ID == "" {

@@ -19,13 +19,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// States of runs for people that are none of the store.
+// States of runs that are shown to people and do not exist in the store.
 const (
-	stopped     = "stopped"     // running, and its process has ended without ending it
+	stopped     = "stopped"     // running, but its process has ended without ending it
 	interrupted = "interrupted" // cancelled in its own process, as with ctrl-C
 )
 
-// statusOf is the state of a run for people.
+// statusOf returns the state of a run for people.
 func statusOf(r engine.RunInfo) string {
 	switch {
 	case r.Status == engine.RunRunning && !r.Live:
@@ -36,7 +36,7 @@ func statusOf(r engine.RunInfo) string {
 	return string(r.Status)
 }
 
-// cancelledByAnother reports whether a run was ended through the store, which its failure says.
+// cancelledByAnother reports whether a run was ended through the store, as its failure then says.
 func cancelledByAnother(r engine.RunInfo) bool {
 	var failed engine.Error
 	err := json.Unmarshal(r.Err, &failed)
@@ -118,7 +118,7 @@ func (v *verbs) listed(ctx context.Context, filter engine.RunFilter, status stri
 	return v.c.Print(table(all, states, time.Now()))
 }
 
-// begins is the command that begins a run.
+// begins returns a hint with the command that begins a run.
 func (v *verbs) begins() string {
 	if v.from != nil {
 		return strings.TrimSuffix(v.from.Use, "runs") + "run FILE begins one"
@@ -126,7 +126,7 @@ func (v *verbs) begins() string {
 	return "agentscript run FILE keeps its run"
 }
 
-// at opens the store if there is one, and returns where it is.
+// at opens the store, if it exists, and returns its place.
 func (v *verbs) at(ctx context.Context, flag string) (*keep.Store, setup.StorePlace, error) {
 	if v.from == nil {
 		return keep.At(ctx, v.c, flag)
@@ -135,13 +135,13 @@ func (v *verbs) at(ctx context.Context, flag string) (*keep.Store, setup.StorePl
 	return s, setup.StorePlace{Path: v.from.Place(), Named: true}, err
 }
 
-// listedState is [statusOf] a run of a list, which does not hold how it failed.
+// listedState returns [statusOf] a run in a list. Lists do not say how a run failed.
 func listedState(ctx context.Context, s *keep.Store, r engine.RunInfo) (string, error) {
 	if r.Status != engine.RunCancelled {
 		return statusOf(r), nil
 	}
 	whole, err := s.Run(ctx, r.ID)
-	if err != nil && !gone(err) { // else it was removed meanwhile
+	if err != nil && !gone(err) { // otherwise it was removed in the meantime
 		return "", err
 	}
 	r.Err = whole.Err
@@ -157,7 +157,7 @@ func table(all []engine.RunInfo, states []string, now time.Time) string {
 	})
 }
 
-// age is how long ago something was, to one unit.
+// age returns how long ago something was, in one unit.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:

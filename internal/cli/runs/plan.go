@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// longestPlan bounds how long a plan is made.
+// longestPlan is how long making a plan may take.
 const longestPlan = 30 * time.Second
 
 // plan says what a fork takes from a run, and what it does.
@@ -28,15 +28,15 @@ type plan struct {
 	V      int         `json:"v"`
 	Run    string      `json:"run"`
 	Reused int         `json:"reused"` // steps
-	Next   []planned   `json:"next"`   // what is done first that the run did not do, as far as is known
-	Rest   int         `json:"rest"`   // steps of the run that are not taken as far as is known: they hang on what is next
-	Cost   model.Usage `json:"cost"`   // of all that is not taken, as the run had it
-	Once   []planned   `json:"once"`   // what was carried out, must not be twice, and may be
+	Next   []planned   `json:"next"`   // what is done first and was not done by the run, as far as is known
+	Rest   int         `json:"rest"`   // steps of the run that, as far as is known, are not taken: they depend on what is next
+	Cost   model.Usage `json:"cost"`   // of everything that is not taken, as recorded for the run
+	Once   []planned   `json:"once"`   // what was carried out, must not happen twice, and may happen again
 
 	reused map[string]bool // ids of steps
 }
 
-// planned is a step that is done.
+// planned is a step that will be done.
 type planned struct {
 	Step string            `json:"step"` // its position
 	Kind engine.EffectKind `json:"kind"`
@@ -77,7 +77,7 @@ func (n *again) plan(s *keep.Store, script *setup.Script, opts []agentscript.Run
 		}
 	}
 	p.Reused, p.reused = len(reused), reused
-	all := s.Reuses // what is not taken counts as well
+	all := s.Reuses // what is not taken counts, too
 	s.Reuses = nil
 	defer func() { s.Reuses = all }()
 	err := s.Steps(n.ctx, n.info.ID, 0, func(step engine.Step) error {
@@ -94,7 +94,7 @@ func (n *again) plan(s *keep.Store, script *setup.Script, opts []agentscript.Run
 	return p, err
 }
 
-// String is the plan for people.
+// String returns the plan for people.
 func (p *plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "takes %s of %d", text.Count(p.Reused, "step"), p.Reused+p.Rest)
@@ -114,7 +114,7 @@ func (p *plan) String() string {
 	return b.String()
 }
 
-// confirmed says what is planned, and refuses to do a second time what must not be, unless the user wants it.
+// confirmed reports the plan, and refuses to do again what must not happen twice, unless the user wants it.
 func (p *plan) confirmed(n *again) error {
 	if len(p.Once) > 0 && !n.given.Changed("yes") {
 		return &term.Failure{Code: term.ExitWaiting, Found: diag.List{{Message: "the fork may carry out a second time what must not be: " + strings.Join(text.Each(p.Once, func(o planned) string { return text.Visible(o.Step) }), ", "),

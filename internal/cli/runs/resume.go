@@ -35,7 +35,7 @@ func (v *verbs) resume() *cobra.Command {
 	return cmd
 }
 
-// resumable are the flags that can be given when a run is resumed.
+// resumable returns the flags that can be given when a run is resumed.
 func resumable(all *pflag.FlagSet) *pflag.FlagSet {
 	var others []string
 	all.VisitAll(func(f *pflag.Flag) {
@@ -78,7 +78,7 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case info.Status == engine.RunDone && !info.Live: // whatever else it lacks
+	case info.Status == engine.RunDone && !info.Live: // regardless of what else it lacks
 		return journal.Done(info.ID)
 	}
 	kept, problem := keep.ReadSettings(info.ID, info.Settings)
@@ -107,7 +107,7 @@ func (v *verbs) resumed(cmd *cobra.Command, args []string) error {
 	return v.start(next.ctx, script, next.flags, next.own, s, append(held, agentscript.ResumeRun(info.ID)))
 }
 
-// again is a run that goes on with the settings of one that is kept.
+// again is a run that continues with the settings of a stored one.
 type again struct {
 	v     *verbs
 	info  engine.RunInfo
@@ -115,14 +115,14 @@ type again struct {
 	flags *setup.RunFlags
 	own   *pflag.FlagSet
 	given *pflag.FlagSet // on this command line
-	from  string         // the directory of this command where that of the run is entered, else ""
+	from  string         // the directory of this command if that of the run was entered, otherwise ""
 	opts  []agentscript.Option
 	ctx   context.Context
 	close func()
 }
 
-// again settles with which flags a run goes on, and opens what they grant. What is only planned touches nothing: for that
-// nothing needs to be granted, nor to be there.
+// again determines with which flags a run continues, and opens what they grant. A run that is only planned touches
+// nothing: for it nothing needs to be granted or to exist.
 func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo, set *pflag.FlagSet, given *setup.RunFlags, kept keep.Settings, begun time.Time, planned bool) (*again, error) {
 	n := &again{v: v, info: info, kept: kept, flags: &setup.RunFlags{}, given: set, close: func() {}}
 	n.own = n.flags.Flags()
@@ -156,7 +156,7 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 	n.ctx, n.close = ctx, func() {
 		cancel()
 		if grants != nil {
-			_ = grants.Close() // nothing is written by then
+			_ = grants.Close() // nothing is being written any more
 		}
 	}
 	n.opts = []agentscript.Option{agentscript.WithStore(s), agentscript.WithMiddleware(s.Competes), allowed}
@@ -167,12 +167,13 @@ func (v *verbs) again(whole context.Context, s *keep.Store, info engine.RunInfo,
 	return n, nil
 }
 
-// enter has commands and relative names be where the run began. What was granted there is not granted elsewhere.
+// enter makes commands and relative names refer to the directory in which the run began. Grants for that directory do
+// not apply elsewhere.
 func (n *again) enter(granted string) *term.Failure {
 	if n.kept.Dir == "" || n.kept.Imported || n.v.c.Chdir == nil {
 		return nil
 	}
-	from, _ := os.Getwd() // where there is none, no name is relative to it
+	from, _ := os.Getwd() // without one, no name is relative to it
 	err := n.v.c.Chdir(n.kept.Dir)
 	if err == nil {
 		if n.from = from; from == n.kept.Dir {
@@ -188,7 +189,7 @@ func (n *again) enter(granted string) *term.Failure {
 	return nil
 }
 
-// there returns the name of a file of this command line, as it is in the directory of the run.
+// there returns the name of a file on this command line, as seen from the directory of the run.
 func (n *again) there(file string) string {
 	if n.from == "" || file == "" || filepath.IsAbs(file) {
 		return file
@@ -211,7 +212,7 @@ func (n *again) here(f func() error) error {
 	return failed
 }
 
-// took has prepared answers go on behind those that the run takes from before.
+// took makes prepared answers continue after those that the run takes from before.
 func (n *again) took(s *keep.Store, reused func(step string) bool) error {
 	anew := n.given.Changed("scripted") // its file is for what is asked now
 	if n.flags.Scripted == "" && !n.flags.Mock.On || anew {
@@ -234,7 +235,7 @@ func (n *again) bundled(s *keep.Store) (*setup.Script, error) {
 	return n.load(bundle)
 }
 
-// load loads a script of which the files are at hand.
+// load loads a script from its files.
 func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
 	flowing := n.flags.LoadingKept(n.kept.File, filepath.Base(bundle.Entry), bundle.Files[bundle.Entry])
 	m, err := setup.Engine(n.v.c, append(n.opts, flowing)...).LoadBundle(n.ctx, bundle, n.info.Script)
@@ -243,7 +244,7 @@ func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
 		f.Found[0].Notes = append(f.Found[0].Notes, diag.Note{Message: "this is the script as it was when the run began"})
 		return nil, f
 	}
-	if n.kept.Imported && m.Hash() != n.info.Bundle { // it would stand for another script from then on
+	if n.kept.Imported && m.Hash() != n.info.Bundle { // otherwise the id would refer to another script from now on
 		return nil, term.Usagef("export it again", "the file holds another script than that of the run")
 	}
 	script := &setup.Script{Module: m, File: n.info.Script}
@@ -254,7 +255,7 @@ func (n *again) load(bundle engine.Bundle) (*setup.Script, error) {
 	return script, nil
 }
 
-// gone reports that a run is not in the store.
+// gone reports whether err means that a run is not in the store.
 func gone(err error) bool {
 	failed, ok := errors.AsType[*engine.Error](err)
 	return ok && failed.Code == diag.RunNotFound

@@ -31,7 +31,7 @@ func (v *verbs) show() *cobra.Command {
 		}
 		info, err := named(ctx, s, word)
 		switch {
-		case unheard(err) && info.ID != "" && !follow: // what the server says by itself
+		case unheard(err) && info.ID != "" && !follow: // what the server knows without a worker
 			if problem := v.headOnly(info); problem != nil {
 				return problem
 			}
@@ -56,7 +56,7 @@ what a person decided, or the failure. It lists what the run waits for, and how 
 A call that must not happen twice is there as soon as it begins: as in flight while the process of
 the run lives, and as unknown when that is gone.`
 
-// whole shows all of a run.
+// whole shows everything about a run.
 func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, values bool) error {
 	steps := []engine.Step{}
 	err := s.Steps(ctx, info.ID, 0, func(step engine.Step) error {
@@ -88,7 +88,7 @@ func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, v
 	})
 }
 
-// taken lists, in words, the answers that steps of a run have taken.
+// taken lists, as texts, the answers that steps of a run have taken.
 func taken(post *journal.Post, steps []engine.Step) (said []string) {
 	for _, step := range steps {
 		if is, ok := post.Took(step); ok {
@@ -98,7 +98,8 @@ func taken(post *journal.Post, steps []engine.Step) (said []string) {
 	return said
 }
 
-// waits lists what a run waits for. One that was carried out elsewhere and has ended waits for nothing: it is not resumed.
+// waits lists what a run waits for. A run that was carried out elsewhere and has ended waits for nothing: it is not
+// resumed.
 func (v *verbs) waits(s *keep.Store, post *journal.Post, info engine.RunInfo) []keep.Waiting {
 	if v.from != nil && !info.Live && !s.IsFile(info.ID) {
 		return []keep.Waiting{}
@@ -106,7 +107,7 @@ func (v *verbs) waits(s *keep.Store, post *journal.Post, info engine.RunInfo) []
 	return s.Waits(post, info.ID)
 }
 
-// headOnly shows a run of which nobody says more.
+// headOnly shows a run about which nothing more is known.
 func (v *verbs) headOnly(info engine.RunInfo) error {
 	return v.c.PrintAs(v.json, struct {
 		V   int            `json:"v"`
@@ -126,7 +127,7 @@ func headOf(r engine.RunInfo) string {
 	return said
 }
 
-// endOf says how a run ended, or how it goes on.
+// endOf describes how a run ended, or how it can be continued.
 func endOf(s *keep.Store, r engine.RunInfo, waits []keep.Waiting) string {
 	var b strings.Builder
 	for _, w := range waits {
@@ -160,7 +161,7 @@ func endOf(s *keep.Store, r engine.RunInfo, waits []keep.Waiting) string {
 	return b.String()
 }
 
-// scope is a part of positions, with what lies below it.
+// scope is a segment of positions, with the segments below it.
 type scope struct {
 	name  string
 	step  *engine.Step
@@ -185,7 +186,7 @@ func treeOf(steps []engine.Step, live, values bool) string {
 	var b strings.Builder
 	var draw func(s *scope, indent string)
 	draw = func(s *scope, indent string) {
-		for len(s.below) == 1 && s.step == nil && s.name != "" { // what holds nothing else is on one line
+		for len(s.below) == 1 && s.step == nil && s.name != "" { // segments with a single child share a line
 			only := s.below[0]
 			s = &scope{s.name + "/" + only.name, only.step, only.below}
 		}
@@ -205,7 +206,7 @@ func treeOf(steps []engine.Step, live, values bool) string {
 	return b.String()
 }
 
-// dueOf returns until when a sleep lasts, which is what is recorded of it when it begins.
+// dueOf returns when a sleep ends. A sleep records that when it begins.
 func dueOf(s *engine.Step) (due time.Time, ok bool) {
 	var out struct{ Value time.Time }
 	if s.Kind != engine.EffectSleep || s.State != engine.StepDone || json.Unmarshal(s.Outcome, &out) != nil {
@@ -214,7 +215,7 @@ func dueOf(s *engine.Step) (due time.Time, ok bool) {
 	return out.Value, true
 }
 
-// stateOf is the state of a step for people. live says whether a process has the run.
+// stateOf returns the state of a step for people. live says whether a process holds the run.
 func stateOf(s *engine.Step, live bool) string {
 	switch {
 	case s.State != engine.StepIntent:
@@ -225,7 +226,7 @@ func stateOf(s *engine.Step, live bool) string {
 	return "unknown"
 }
 
-// stepLine says how far a step is, and what it took.
+// stepLine describes how far a step is, and what it used.
 func stepLine(s *engine.Step, live bool) string {
 	if s == nil {
 		return ""

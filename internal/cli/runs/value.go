@@ -10,11 +10,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// brief is how many characters of a value stand on the line of its step.
+// brief is how many characters of a value are shown on the line of its step.
 const brief = 72
 
-// valueLine is what came of a step, behind what its line says: the beginning of it, or with whole all of it, on lines
-// that are indented.
+// valueLine returns the result of a step, to be appended to the step's line: the beginning of it or, with whole, all
+// of it on indented lines.
 func valueLine(s *engine.Step, whole bool, indent string) string {
 	said := valueOf(s)
 	switch {
@@ -26,7 +26,8 @@ func valueLine(s *engine.Step, whole bool, indent string) string {
 	return ":\n" + indent + strings.Join(strings.Split(text.Terminal(strings.TrimRight(said, "\n")), "\n"), "\n"+indent)
 }
 
-// valueOf is what came of a step: an answer, a value, a decision or a failure. It is "" of one that has come to nothing yet.
+// valueOf returns the result of a step: an answer, a value, a decision or a failure. It returns "" if there is none
+// yet.
 func valueOf(s *engine.Step) string {
 	switch s.State {
 	case engine.StepIntent, engine.StepWaiting, engine.StepLeft:
@@ -48,7 +49,7 @@ func valueOf(s *engine.Step) string {
 	return plain(out.Value)
 }
 
-// answerOf is what a model answered: its text, and the calls that it wants.
+// answerOf returns what a model answered: its text, and the calls that it wants.
 func answerOf(r *model.Response) string {
 	var said []string
 	if words := r.Text(); words != "" {
@@ -60,7 +61,7 @@ func answerOf(r *model.Response) string {
 	return strings.Join(said, "\n")
 }
 
-// decisionOf is what was decided about a call or a question.
+// decisionOf returns what was decided about a call or a question.
 func decisionOf(v generable.Value) string {
 	v, errs := engine.ApprovalType.Convert(v)
 	d, ok := v.AsRecord()
@@ -79,7 +80,7 @@ func decisionOf(v generable.Value) string {
 	return "approved"
 }
 
-// plain is a value for people: a text as it is, anything else as JSON.
+// plain returns a value for people: a text verbatim, anything else as JSON.
 func plain(v generable.Value) string {
 	if s, ok := v.AsStr(); ok {
 		return s

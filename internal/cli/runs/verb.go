@@ -1,4 +1,4 @@
-// Package runs is the verb that lists, shows, ends and goes on with the runs of a store.
+// Package runs implements the verb that lists, shows, ends and continues the runs of a store.
 package runs
 
 import (
@@ -29,30 +29,30 @@ const form = 1
 const long = `Runs are kept in $XDG_STATE_HOME/agentscript/runs.db, or in the FILE of --store or
 AGENTSCRIPT_STORE. RUN is the id of one, the beginning of an id, last, or a FILE of export or --record.`
 
-// Source is where the runs are, when they are carried out elsewhere than by this command.
+// Source is where the runs are, if something other than this command carries them out.
 type Source struct {
-	Use   string               // "agentscript temporal runs", as commands name the verb
-	Long  string               // what the verb says of where they are
-	Place func() string        // as lists name it, when the flags are read
-	Flags func(*pflag.FlagSet) // adds those that say where it is
-	// Open reaches it. What comes of it is an error of the command.
+	Use   string               // "agentscript temporal runs", the verb as written in commands
+	Long  string               // the verb's description of where they are
+	Place func() string        // the name of the place in lists; called after flags are parsed
+	Flags func(*pflag.FlagSet) // adds the flags that say where it is
+	// Open connects to it. Its error is an error of the command.
 	Open    func(ctx context.Context) (*keep.Store, error)
-	Failure func(error) error // makes errors of it errors of the command
-	Forking *Forking          // the flags of fork that are other ones than of a fork on this machine
-	// Told returns a function that returns what a run has told since it was called last.
+	Failure func(error) error // turns its errors into errors of the command
+	Forking *Forking          // the flags of fork that differ from those of a fork on this machine
+	// Told returns a function that returns what a run has reported since its last call.
 	Told func(run string) func(ctx context.Context) []engine.Event
 }
 
-// Forking is how flags of fork differ where forks are carried out elsewhere.
+// Forking says how the flags of fork differ if forks are carried out elsewhere.
 type Forking struct {
-	Flags func(*pflag.FlagSet) // adds those that it has more
-	Lacks []Lacking            // those that do nothing there
+	Flags func(*pflag.FlagSet) // adds the additional flags
+	Lacks []Lacking            // flags that have no effect there
 }
 
-// Lacking is a flag that does nothing where forks are carried out, and what to do instead.
+// Lacking is a flag that has no effect where forks are carried out, and what to do instead.
 type Lacking struct{ Flag, Instead string }
 
-// verbs makes the verbs of one execution of the command.
+// verbs creates the verbs of one execution of the command.
 type verbs struct {
 	c     *term.Console
 	start Go
@@ -62,7 +62,7 @@ type verbs struct {
 	json  bool
 }
 
-// Verb lists, shows, ends and goes on with runs. start runs what goes on.
+// Verb returns the verb that lists, shows, ends and continues runs. start executes the continued runs.
 func Verb(c *term.Console, start Go) *cobra.Command {
 	v := &verbs{c: c, start: start}
 	cmd := v.verb("List, show, resume, fork, answer and carry over the runs that are kept", long)
@@ -70,8 +70,8 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 	return cmd
 }
 
-// VerbOf is [Verb] for runs that are carried out elsewhere: without what takes a run into this process, and what is about a
-// file of runs. start begins the forks of a run, which may be one of this machine.
+// VerbOf is like [Verb], for runs that are carried out elsewhere: it lacks the verbs that take a run into this
+// process, and those about a file of runs. start begins the forks of a run, which may be a run of this machine.
 func VerbOf(c *term.Console, from Source, start Go) *cobra.Command {
 	v := &verbs{c: c, start: start, from: &from}
 	cmd := v.verb("List, show, fork, answer and end the runs on the server", from.Long)
@@ -112,7 +112,7 @@ func (v *verbs) add(cmd *cobra.Command, subs ...*cobra.Command) {
 	}
 }
 
-// use is the verb as commands name it.
+// use returns the verb as written in commands.
 func (v *verbs) use() string {
 	if v.from != nil {
 		return v.from.Use
@@ -126,7 +126,7 @@ func (v *verbs) flagged(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// with opens the store for a verb that needs a run to be there.
+// with opens the store for a verb that needs an existing run.
 func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		ctx, stop := v.c.Interruptible()
@@ -144,7 +144,7 @@ func (v *verbs) with(f func(ctx context.Context, s *keep.Store, args []string) e
 	}
 }
 
-// failure makes an error of the store of this command one of the command.
+// failure turns an error of the store into an error of the command.
 func (v *verbs) failure(err error) error {
 	if v.from != nil {
 		err = v.from.Failure(err)
@@ -152,7 +152,7 @@ func (v *verbs) failure(err error) error {
 	return keep.InStore(setup.StoreFailure(err), v.of)
 }
 
-// open opens the store that holds runs, where the first word names one of it.
+// open opens the store of a verb whose first word names a run.
 func (v *verbs) open(ctx context.Context, flag string, words ...string) (*keep.Store, error) {
 	v.of = flag
 	if v.from != nil && flag == "" {
@@ -175,7 +175,8 @@ func (v *verbs) open(ctx context.Context, flag string, words ...string) (*keep.S
 	return s, nil
 }
 
-// noFile is that a word which is meant as the name of a file names none, nil for a word that may be an id.
+// noFile returns the failure of a word that is meant as a file name and names no file. It returns nil for a word that
+// may be an id.
 func noFile(word string) *term.Failure {
 	if !strings.ContainsAny(word, `/\`) && filepath.Ext(word) == "" {
 		return nil
@@ -193,7 +194,7 @@ func noRun() *term.Failure {
 	return term.Usagef("agentscript run FILE keeps the first one", "no run is kept yet")
 }
 
-// named finds the run that a word names: its id, the beginning of its id, last, or a file.
+// named finds the run that a word names: by its id, the beginning of its id, last, or a file.
 func named(ctx context.Context, s *keep.Store, word string) (engine.RunInfo, error) {
 	switch {
 	case word == "":

@@ -10,7 +10,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Failed makes an error of the file typed, with what can be done about it.
+// Failed returns a typed error for an error of the file, with advice on what to do.
 func (f *File) Failed(what string, err error) error {
 	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return own
@@ -36,7 +36,7 @@ func (f *File) Failed(what string, err error) error {
 	return e
 }
 
-// Code is the class of an error of SQLite without its detail, 0 for other errors.
+// Code returns the primary result code of an SQLite error, or 0 for other errors.
 func Code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -44,13 +44,13 @@ func Code(err error) int {
 	return 0
 }
 
-// IsBusy reports whether somebody else has what was to be locked.
+// IsBusy reports whether somebody else holds a lock that was needed.
 func IsBusy(err error) bool { return Code(err) == lib.SQLITE_BUSY }
 
-// refusal is why a write has done nothing.
+// refusal is the reason why a write changed nothing.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// Refuse marks the error of a write that has changed nothing, so that what else is in its transaction stays.
+// Refuse marks the error of a write that has changed nothing, so that the other writes of its transaction remain.
 func Refuse(err error) error { return refusal{err} }

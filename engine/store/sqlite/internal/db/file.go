@@ -1,4 +1,5 @@
-// Package db opens the file of a store, knows its tables, and commits what many goroutines write in groups.
+// Package db opens the file of a store, creates and converts its tables, and commits the writes of many goroutines in
+// groups.
 package db
 
 import (
@@ -17,13 +18,13 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Settings of a file that differ from those of production in tests and for hosts that ask for less.
+// Settings control how a file is opened. Tests, and hosts that ask for less, use values that differ from production.
 type Settings struct {
-	Busy     time.Duration // how long a write waits for one of another process to end
-	Process  bool          // commits survive the death of the process, the last of them no loss of power
-	MaxPages int           // 0: as many as the disk has room for
+	Busy     time.Duration // how long a write waits for one of another process
+	Process  bool          // commits survive the death of the process, but a loss of power may lose the last of them
+	MaxPages int           // 0: no limit
 	KeepWAL  bool          // never move the log into the file while it is open
-	Slow     func()        // called before each commit, for a disk that takes its time; nil: it does not
+	Slow     func()        // called before each commit, to simulate a slow disk; may be nil
 }
 
 // File is an open file: one connection that writes, and a few that read.
@@ -39,19 +40,19 @@ type File struct {
 
 	mu      sync.Mutex
 	waiting []*write
-	due     bool       // they are to be written now
-	wake    *sync.Cond // something waits, there is room, or the file is being closed
+	due     bool       // the waiting writes must be written now
+	wake    *sync.Cond // signals that a write waits, that there is room, or that the file is being closed
 	closed  bool
 	done    chan struct{} // closed when the writer has ended
 }
 
-// Open opens the file, and makes it and its directory where there is none.
+// Open opens the file. If it does not exist, Open creates it and its directory.
 func Open(ctx context.Context, path string, set Settings) (*File, error) {
 	f := &File{Path: path, busy: set.Busy, slow: set.Slow, done: make(chan struct{})}
 	f.wake = sync.NewCond(&f.mu)
 	if err := f.open(ctx, set); err != nil {
 		if f.pool != nil {
-			_ = f.pool.Close() // why it failed says more
+			_ = f.pool.Close() // err says more
 		}
 		return nil, f.Failed("open", err)
 	}
@@ -78,13 +79,13 @@ func (f *File) open(ctx context.Context, set Settings) (err error) {
 	if f.pool, err = sql.Open("sqlite", dsn(f.Path, options...)); err != nil {
 		return err
 	}
-	f.pool.SetMaxOpenConns(1) // one writer at a time is all that SQLite has
+	f.pool.SetMaxOpenConns(1) // SQLite allows one writer at a time
 	if f.w, err = f.pool.Conn(ctx); err != nil {
 		return err
 	}
 	f.tx = &Tx{conn: f.w, statements: map[string]*sql.Stmt{}}
-	// Processes that make one file at the same time keep each other from it, without the wait that
-	// SQLite has elsewhere.
+	// Processes that create the same file at the same time lock each other out, without the wait that SQLite has
+	// elsewhere.
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		err := f.prepare(ctx)
 		if Code(err) != lib.SQLITE_BUSY || time.Since(begun) > f.busy {
@@ -103,7 +104,7 @@ func (f *File) open(ctx context.Context, set Settings) (err error) {
 	return nil
 }
 
-// readers is how many reads go on at the same time.
+// readers is the number of concurrent reads.
 const readers = 4
 
 func pragma(name string, value any) string { return fmt.Sprintf("_pragma=%s(%v)", name, value) }
@@ -121,7 +122,7 @@ func dsn(path string, options ...string) string {
 	return u.String()
 }
 
-// Lock opens a database for the lock that a transaction on it is.
+// Lock opens a database that serves as a lock: a transaction on it holds the lock.
 func Lock(path string) (*sql.DB, error) {
 	if err := Make(path); err != nil {
 		return nil, err
@@ -129,9 +130,9 @@ func Lock(path string) (*sql.DB, error) {
 	return sql.Open("sqlite", dsn(path, pragma("busy_timeout", 0)))
 }
 
-// Make makes a file for its owner alone, and its directory, where there is none: what it holds was said to
-// models. A file that is there is not opened: closing it again would release the locks that this process
-// has on it.
+// Make creates an empty file that only its owner can access, and its directory, if they do not exist; what the file
+// will hold was said to models. A file that exists is not opened: closing it again would release the locks that this
+// process has on it.
 func Make(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -145,7 +146,7 @@ func Make(path string) error {
 		case !errors.Is(wrong, fs.ErrNotExist):
 			return nil
 		}
-		// A link to nothing: SQLite would make its target for everybody.
+		// A dangling link: SQLite would create its target readable by everybody.
 		f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	}
 	if err != nil {
@@ -154,15 +155,16 @@ func Make(path string) error {
 	return f.Close()
 }
 
-// Readers are connections that only read.
+// Readers returns the connections that only read.
 func (f *File) Readers() *sql.DB { return f.readers }
 
-// shortLog is up to how many bytes a log is left beside its file.
+// shortLog is the size in bytes up to which Close leaves the log in place.
 const shortLog = 1 << 20
 
-// Close commits what waits and closes the file. A short log stays beside it, for whoever opens the file next: to move it
-// into the file, as SQLite does once no connection is left that can write, costs a short run more than all that it wrote,
-// and a long log the next one more.
+// Close commits the waiting writes and closes the file. A short log stays next to the file for the next process that
+// opens it. SQLite would otherwise move the log into the file when the last connection that can write is closed,
+// which costs a short run more than everything it wrote. A long log is moved, because it would cost the next run
+// more.
 func (f *File) Close() error {
 	f.mu.Lock()
 	if f.closed {
@@ -177,7 +179,7 @@ func (f *File) Close() error {
 	if log, err := os.Stat(f.Path + "-wal"); err != nil || log.Size() > shortLog {
 		unread = f.readers.Close()
 	} else {
-		unread = f.readers.Ping() // so that the last connection is one that cannot write
+		unread = f.readers.Ping() // so that the last connection to close is one that cannot write
 	}
 	return f.Failed("close", errors.Join(unread, f.tx.close(), f.w.Close(), f.pool.Close(), f.readers.Close()))
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// emptying is how long readers are waited for.
+// emptying is how long EmptyLog waits for readers.
 const emptying = 2 * time.Second
 
-// EmptyLog moves the log into the file and empties it, so that it holds nothing that was removed. Readers can keep it
-// from that; it is tried for a while, and then left to the next time.
+// EmptyLog moves the log into the file and empties it, so that nothing that was removed remains in it. Readers can
+// prevent that; EmptyLog tries for a while and then leaves it to the next call.
 func (f *File) EmptyLog(ctx context.Context) error {
 	for begun := time.Now(); ; {
 		var busy, pages, moved int64
@@ -39,7 +39,7 @@ func (f *File) EmptyLog(ctx context.Context) error {
 	}
 }
 
-// Sizes returns how many bytes the file has, and how many of them are free.
+// Sizes returns the size of the file, and how much of it is free, in bytes.
 func (f *File) Sizes(ctx context.Context) (size, free int64, err error) {
 	var page, pages, unused int64
 	for query, to := range map[string]*int64{"PRAGMA page_size": &page, "PRAGMA page_count": &pages, "PRAGMA freelist_count": &unused} {
@@ -50,11 +50,11 @@ func (f *File) Sizes(ctx context.Context) (size, free int64, err error) {
 	return page * pages, page * unused, nil
 }
 
-// shrinking is how many pages one transaction gives back.
+// shrinking is how many pages one transaction returns to the file system.
 const shrinking = 200
 
-// Shrink gives free pages back to the file system, in small steps. A file that was made without a way to do that stays
-// as large as it is.
+// Shrink returns free pages to the file system, in small steps. A file that was created without support for that
+// keeps its size.
 func (f *File) Shrink(ctx context.Context) error {
 	for left := int64(-1); ; {
 		if err := ctx.Err(); err != nil {

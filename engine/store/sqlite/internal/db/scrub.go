@@ -8,8 +8,8 @@ import (
 	"errors"
 )
 
-// SQLite overwrites what is deleted, but not what it has moved from one page to another: the bytes stay in the free
-// space of the page until something is put there. A row that was moved and deleted later is still in that space.
+// SQLite overwrites deleted data, but not data that it has moved from one page to another: those bytes stay in the
+// page's free space until something is put there. A row that was moved and later deleted is still in that space.
 
 // scrubbing is how many pages one transaction overwrites.
 const scrubbing = 50
@@ -25,7 +25,7 @@ func (f *File) Scrub(ctx context.Context) error {
 			return err
 		}
 	}
-	if kept == 0 { // the file has no map of its pages: it is written anew, which leaves no free space
+	if kept == 0 { // the file has no pointer map: rewriting it leaves no free space
 		return f.Outside(func(tx *Tx) error {
 			_, err := tx.conn.ExecContext(context.Background(), remade)
 			return err
@@ -61,11 +61,10 @@ func (f *File) Scrub(ctx context.Context) error {
 	return nil
 }
 
-// remade writes a file anew, with a map of its pages.
+// remade rewrites a file, with a pointer map.
 const remade = "PRAGMA auto_vacuum = INCREMENTAL; VACUUM"
 
-// scrub overwrites the free space of pages that may have some, if they are pages of trees, as the file's map of its
-// pages says: nothing else knows.
+// scrub overwrites the free space of those pages that belong to b-trees. Only the file's pointer map says which do.
 func scrub(tx *Tx, size int64, pages []int64) error {
 	for _, n := range pages {
 		tree, err := isTree(tx, size, n)
@@ -77,7 +76,7 @@ func scrub(tx *Tx, size int64, pages []int64) error {
 		}
 		var page []byte
 		err = tx.Row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", []any{n}, &page)
-		if errors.Is(err, sql.ErrNoRows) { // the file is smaller by now
+		if errors.Is(err, sql.ErrNoRows) { // the file has become smaller
 			continue
 		}
 		if err != nil {
@@ -97,20 +96,20 @@ func scrub(tx *Tx, size int64, pages []int64) error {
 	return nil
 }
 
-// Entries of the map of pages: a byte that says what a page is, and the number of its parent.
+// Entries of the pointer map: a byte with the type of a page, and the number of its parent.
 const (
 	mapEntry  = 5
 	mapRoot   = 1
 	mapBranch = 5
 )
 
-// isTree reports whether a page belongs to a tree, as tables and indexes are. Page 2 and those at a fixed distance from it
-// are the map; each says what the pages behind it are.
+// isTree reports whether a page belongs to a b-tree, as tables and indexes do. Page 2, and further pages at a fixed
+// distance, form the pointer map; each describes the pages after it.
 func isTree(tx *Tx, size, n int64) (bool, error) {
 	if n == 1 {
 		return true, nil
 	}
-	unused := int64(0x40000000)/size + 1 // of locks on some systems
+	unused := int64(0x40000000)/size + 1 // SQLite never uses the page at 1 GB, where some systems keep locks
 	apart := size/mapEntry + 1
 	at := (n-2)/apart*apart + 2
 	if at == unused {
@@ -127,12 +126,12 @@ func isTree(tx *Tx, size, n int64) (bool, error) {
 	return i < int64(len(entries)) && (entries[i] == mapRoot || entries[i] == mapBranch), nil
 }
 
-// uncleared are the parts of a page of a tree that hold nothing and are not zero. It is nil for a page that does not look
-// like one.
+// uncleared returns the unused parts of a b-tree page that are not zero. It returns nil for a page that does not look
+// like a b-tree page.
 func uncleared(page []byte, n int64) (ranges [][]byte) {
 	head := 0
 	if n == 1 {
-		head = 100 // behind the header of the file
+		head = 100 // after the file header
 	}
 	if len(page) < head+12 {
 		return nil

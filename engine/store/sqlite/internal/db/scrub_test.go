@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// unclear counts the pages of trees that have something in their free space, of all that SQLite says are such pages.
+// unclear counts the b-tree pages, as listed by SQLite, and those of them that have something in their free space.
 func unclear(t *testing.T, f *File) (found, trees int) {
 	t.Helper()
 	err := Each(func() (*sql.Rows, error) {
@@ -31,7 +31,7 @@ func unclear(t *testing.T, f *File) (found, trees int) {
 	return found, trees
 }
 
-// contents is all that the entries hold.
+// contents returns a digest of what the entries hold.
 func contents(t *testing.T, f *File) string {
 	t.Helper()
 	var sum string
@@ -41,10 +41,10 @@ func contents(t *testing.T, f *File) string {
 	return sum
 }
 
-// TestScrub: behind it no page of a tree has anything in its free space, whatever happened to the file, which holds what it
-// held.
+// TestScrub: after it no b-tree page has anything in its free space, whatever happened to the file before, and the
+// contents are unchanged.
 func TestScrub(t *testing.T) {
-	rows := 40_000 // so that the file has several pages of its map
+	rows := 40_000 // so that the file has several pages of its pointer map
 	if testing.Short() {
 		rows = 12_000
 	}

@@ -11,29 +11,29 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Format is the version of the tables. A file of an older one is brought to it, one of a newer one refused.
+// Format is the version of the tables. Files of older versions are converted; files of newer ones are refused.
 const Format = 3
 
-// applicationID marks the file as ours, for us and for file(1).
+// applicationID marks the file as ours, for this package and for file(1).
 const applicationID = 0x61677363 // "agsc"
 
-// sessionTables are all that a file of format 1 has.
+// sessionTables are the only tables of a file of format 1.
 const sessionTables = `
 CREATE TABLE sessions (id TEXT PRIMARY KEY, script TEXT NOT NULL, epoch INTEGER NOT NULL, updated INTEGER NOT NULL);
 CREATE TABLE entries (session TEXT NOT NULL REFERENCES sessions(id), key TEXT NOT NULL, version INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (session, key));
 CREATE TABLE ops (n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, op TEXT NOT NULL, UNIQUE (session, op));
 `
 
-// runTables hold runs. Times are nanoseconds since 1970, 0 where there is none. A value, as step.request, is TEXT,
-// or the BLOB that is the digest of one in blobs.
+// runTables hold runs. Times are nanoseconds since 1970; 0 means no time. A value, such as steps.request, is either
+// TEXT or a BLOB with the digest of a row in blobs.
 //
-//   - A run's row changes with each of its steps, and its values are apart from it, so that they are written once.
-//     Numbers of runs are never used again: an owner of a run that was removed holds no later one.
-//   - A holder is an open store of a process. Its lease is that of all runs it holds.
-//   - Steps of all runs lie in the order of their commits, so that a group of them changes few pages, whatever runs they
-//     are of. Those of a run are found by their seq, in an index whose entries are small: runs that are written to at the
-//     same time share its pages. Which of them has an id is known to the owner of the run.
-//   - A ref says that a run n, or the bundle -n, needs a blob; doomed runs are removed, in small steps.
+//   - A run's row changes with each of its steps. Its values are stored outside the row, so that they are written once.
+//     Numbers of runs are never reused: an owner of a removed run cannot hold a later one.
+//   - A holder is an open store of a process. Its lease covers all runs that it holds.
+//   - Steps of all runs are stored in the order of their commits, so that a group of commits changes few pages, whatever
+//     runs it belongs to. The steps of a run are found by Seq, through an index with small entries: runs that are written
+//     to at the same time share its pages. There is no index of step ids: the owner of the run knows them.
+//   - A ref says that run n, or bundle -n, needs a blob. Runs listed in doomed are removed in small steps.
 const runTables = `
 CREATE TABLE runs (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, bundle TEXT NOT NULL, abi INTEGER NOT NULL,
 	script TEXT NOT NULL, entry TEXT NOT NULL, seed INTEGER NOT NULL, parent TEXT NOT NULL, begun INTEGER NOT NULL,
@@ -61,8 +61,8 @@ CREATE TABLE bundle_files (bundle INTEGER NOT NULL, path TEXT NOT NULL, sha BLOB
 CREATE TABLE doomed (run INTEGER PRIMARY KEY);
 `
 
-// stepsInOrder makes the steps of a file of format 2 those of today. Their keys, run << 32 | seq, remain: they lie before
-// all that are written later.
+// stepsInOrder converts the steps of a file of format 2. They keep their keys, run << 32 | seq; all steps that are
+// written later come after them.
 const stepsInOrder = `
 DROP INDEX steps_id;
 ALTER TABLE steps RENAME COLUMN hash TO seq;
@@ -70,20 +70,20 @@ UPDATE steps SET seq = pos & 4294967295;
 CREATE UNIQUE INDEX steps_seq ON steps (run, seq);
 `
 
-// kind is what a file is.
+// kind is what prepare finds a file to be.
 type kind int
 
 const (
 	current kind = iota
 	fresh
-	older   // sessions alone
-	byOwner // steps of a run lie together
+	older   // only sessions
+	byOwner // the steps of a run are stored together
 )
 
-// prepare makes the tables of a new file, adds those that an older one lacks, and refuses a file of another
-// kind, which stays as it is. A file that is ready is only read, which needs nobody to stop writing.
+// prepare creates the tables of a new file, adds those that an older file lacks, and refuses a foreign file, which
+// stays as it is. A current file is only read, for which nobody needs to stop writing.
 func (f *File) prepare(ctx context.Context) error {
-	// In a transaction, since another process may be making the tables.
+	// In a transaction, because another process may be creating the tables.
 	if _, err := f.w.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (f *File) prepare(ctx context.Context) error {
 		return errors.Join(err, ended)
 	}
 	if was == fresh {
-		// Both hold for a file without tables alone.
+		// Both only take effect in a file without tables.
 		if _, err := f.w.ExecContext(ctx, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
@@ -124,15 +124,15 @@ func (f *File) prepare(ctx context.Context) error {
 	if _, ended := f.w.ExecContext(context.WithoutCancel(ctx), end); err != nil || ended != nil {
 		return errors.Join(err, ended)
 	}
-	if made == older { // it was made without a way to give pages back
-		_, _ = f.w.ExecContext(ctx, remade) // without it the file only grows
+	if made == older { // it was created without a way to return pages to the file system
+		_, _ = f.w.ExecContext(ctx, remade) // if this fails, the file only grows
 	}
 	return nil
 }
 
-// migrate brings the tables to those of this version, in a transaction, and returns what they were.
+// migrate brings the tables to the current format, in a transaction, and returns what the file was before.
 func (f *File) migrate(ctx context.Context) (was kind, err error) {
-	if was, err = f.kind(ctx); err != nil || was == current { // another process was quicker
+	if was, err = f.kind(ctx); err != nil || was == current { // another process was faster
 		return was, err
 	}
 	tables := runTables
@@ -146,7 +146,7 @@ func (f *File) migrate(ctx context.Context) (was kind, err error) {
 	return was, err
 }
 
-// kind is what the file is; the error says so when this version cannot read it.
+// kind returns what the file is. The error says so if this version cannot read it.
 func (f *File) kind(ctx context.Context) (kind, error) {
 	var app, format, made int64
 	for _, q := range []struct {

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// group is how many writes one transaction takes.
+	// group is the maximum number of writes in one transaction.
 	group = 256
-	// backlog is how many writes wait before who writes without waiting has to wait, too.
+	// backlog is how many writes may be waiting before Hand blocks.
 	backlog = 4 * group
-	// laziness is how long a lazy write waits for one that is not.
+	// laziness is how long a lazy write waits for one that is not lazy.
 	laziness = 5 * time.Millisecond
 )
 
-// write is a change of the file that waits for its transaction.
+// write is a change that waits for its transaction.
 type write struct {
 	do   func(*Tx) error
-	done func(error) // called once it is committed, or has failed
+	done func(error) // called when it is committed or has failed
 
-	lazy    bool // it waits for company
-	outside bool // it is done alone, in no transaction
+	lazy    bool // it waits for other writes to join
+	outside bool // it runs alone, in no transaction
 }
 
 // Tx is the transaction of a group of writes.
@@ -35,20 +35,20 @@ type Tx struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
 
-	N         uint64 // numbers transactions
-	elsewhere int64  // as Elsewhere returns it; 0: it was not asked for
+	N         uint64 // the number of the transaction
+	elsewhere int64  // the result of Elsewhere; 0: not asked for yet
 	before    []func() error
 	committed []func()
 }
 
-// Before has f called once all writes of the group are done, before they are committed.
+// Before registers f to be called after all writes of the group, before the commit.
 func (tx *Tx) Before(f func() error) { tx.before = append(tx.before, f) }
 
-// Committed has f called when the transaction is on disk.
+// Committed registers f to be called when the transaction is on disk.
 func (tx *Tx) Committed(f func()) { tx.committed = append(tx.committed, f) }
 
-// Elsewhere returns a number, never 0, that is the same in two transactions only if no other connection has changed the
-// file between them. Nothing else can change it before the transaction ends.
+// Elsewhere returns a number, never 0, that is the same in two transactions only if no other connection has changed
+// the file between them. No other connection can change the file before the transaction ends.
 func (tx *Tx) Elsewhere() (int64, error) {
 	if tx.elsewhere != 0 {
 		return tx.elsewhere, nil
@@ -57,7 +57,7 @@ func (tx *Tx) Elsewhere() (int64, error) {
 	return tx.elsewhere, err
 }
 
-// Conn is the connection of the transaction, for what is read in it.
+// Conn returns the connection of the transaction, for reads within it.
 func (tx *Tx) Conn() *sql.Conn { return tx.conn }
 
 func (tx *Tx) prepared(query string) (*sql.Stmt, error) {
@@ -71,7 +71,8 @@ func (tx *Tx) prepared(query string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// Exec executes a statement and returns how many rows it changed. Its text is one of few: it is kept prepared.
+// Exec executes a statement and returns how many rows it changed. The statement stays prepared: its text must be one
+// of a few.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	s, err := tx.prepared(query)
 	if err != nil {
@@ -84,7 +85,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// Row reads the one row of a query, sql.ErrNoRows if there is none.
+// Row reads the single row of a query. It returns sql.ErrNoRows if there is none.
 func (tx *Tx) Row(query string, args []any, to ...any) error {
 	s, err := tx.prepared(query)
 	if err != nil {
@@ -93,7 +94,7 @@ func (tx *Tx) Row(query string, args []any, to ...any) error {
 	return s.QueryRowContext(context.Background(), args...).Scan(to...)
 }
 
-// Rows calls each for the rows of a query.
+// Rows calls each for every row of a query.
 func (tx *Tx) Rows(query string, args []any, each func(*sql.Rows) error) error {
 	s, err := tx.prepared(query)
 	if err != nil {
@@ -102,7 +103,7 @@ func (tx *Tx) Rows(query string, args []any, each func(*sql.Rows) error) error {
 	return Each(func() (*sql.Rows, error) { return s.QueryContext(context.Background(), args...) }, each)
 }
 
-// Each calls each for rows and closes them.
+// Each calls each for every row and closes the rows.
 func Each(query func() (*sql.Rows, error), each func(*sql.Rows) error) (err error) {
 	rows, err := query()
 	if err != nil {
@@ -117,7 +118,7 @@ func Each(query func() (*sql.Rows, error), each func(*sql.Rows) error) (err erro
 	return rows.Err()
 }
 
-// exec executes what is no part of a transaction's writes.
+// exec executes a statement that is not one of the transaction's writes.
 func (tx *Tx) exec(query string) error {
 	_, err := tx.Exec(query)
 	return err
@@ -131,23 +132,23 @@ func (tx *Tx) close() error {
 	return errors.Join(all...)
 }
 
-// Do has the writer do a change and returns when it is committed. It does not end with a context: what was handed
-// over is written. An error that do marks with [Refuse] is returned alone, and says that it changed nothing;
-// after another one nothing is changed either, and do may have been called twice.
+// Do lets the writer make a change and returns when it is committed. It takes no context: a change that was handed
+// over is written. If do returns an error marked with [Refuse], Do returns that error, and the other writes of the
+// group remain. After any other error, too, the change has no effect; do may have been called twice.
 func (f *File) Do(do func(*Tx) error) error {
 	result := make(chan error, 1)
 	f.enqueue(&write{do: do, done: func(err error) { result <- err }}, false)
 	return <-result
 }
 
-// Hand is Do for who does not wait. Changes are committed in the order in which they were handed over, and done is
-// called by the writer, in that order. One that is lazy waits a moment for another that is not, to share its
+// Hand is like Do, but does not wait for the commit. Changes are committed in the order in which they were handed
+// over; the writer calls done in that order. A lazy change waits a moment for one that is not lazy, to share its
 // transaction.
 func (f *File) Hand(do func(*Tx) error, done func(error), lazy bool) {
 	f.enqueue(&write{do: do, done: done, lazy: lazy}, true)
 }
 
-// Outside has the writer do what cannot be part of a transaction.
+// Outside lets the writer do something that cannot be part of a transaction.
 func (f *File) Outside(do func(*Tx) error) error {
 	result := make(chan error, 1)
 	f.enqueue(&write{do: do, done: func(err error) { result <- err }, outside: true}, false)
@@ -175,7 +176,7 @@ func (f *File) enqueue(w *write, wait bool) {
 	f.wake.Broadcast()
 }
 
-// flush has the writer write what waits.
+// flush makes the writer write what is waiting.
 func (f *File) flush() {
 	f.mu.Lock()
 	f.due = len(f.waiting) > 0
@@ -183,7 +184,7 @@ func (f *File) flush() {
 	f.wake.Broadcast()
 }
 
-// next waits for writes that are due and returns a group of them, none when the file is closed.
+// next waits for writes that are due and returns a group of them, or none when the file is closed.
 func (f *File) next() []*write {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +195,7 @@ func (f *File) next() []*write {
 	n := min(len(f.waiting), group)
 	for i, w := range f.waiting[:n] {
 		if w.outside {
-			n = max(i, 1) // what is before it, or it alone
+			n = max(i, 1) // the writes before it, or it alone
 			break
 		}
 	}
@@ -206,8 +207,8 @@ func (f *File) next() []*write {
 	return out
 }
 
-// gather lets others run as long as that has them hand writes over. Those whose writes were committed a moment ago are about
-// to hand over their next ones: a commit costs the same for all of them as for the first.
+// gather yields to other goroutines as long as they keep handing over writes. Those whose writes were committed a
+// moment ago are about to hand over their next ones, and a commit costs the same for all of them as for one.
 func (f *File) gather() {
 	for found, idle := 0, 0; idle < 2 && len(f.waiting) < group; idle++ {
 		if len(f.waiting) > found {
@@ -231,8 +232,8 @@ func (f *File) writeAll() {
 	}
 }
 
-// write writes a group in one transaction. Where that fails each gets one of its own, so that it fails by what is
-// wrong with it alone; but not where another process keeps all of them waiting.
+// write writes a group in one transaction. If that fails, each write gets its own transaction, so that a write fails
+// only for its own reason. If another process blocks the file, all fail at once.
 func (f *File) write(group []*write) {
 	if one := group[0]; one.outside {
 		one.done(attempt(func() error { return one.do(f.tx) }))
@@ -255,7 +256,7 @@ func (f *File) write(group []*write) {
 	}
 }
 
-// commit writes a group in one transaction. It returns why single writes were refused.
+// commit writes a group in one transaction. It returns the reasons why single writes were refused.
 func (f *File) commit(group []*write) (refused []error, err error) {
 	tx := f.tx
 	tx.N++
@@ -289,13 +290,13 @@ func (f *File) commit(group []*write) (refused []error, err error) {
 	return refused, nil
 }
 
-// rollback undoes the transaction. SQLite has done so itself after some errors, and says then that there is none.
+// rollback undoes the transaction. After some errors SQLite has already done that, and ROLLBACK fails.
 func (tx *Tx) rollback(why error) error {
 	_ = tx.exec("ROLLBACK")
 	return why
 }
 
-// attempt calls f; a panic is an error, so that what others wrote is not lost by it.
+// attempt calls f and converts a panic to an error, so that the writes of others are not lost.
 func attempt(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

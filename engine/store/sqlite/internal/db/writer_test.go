@@ -30,7 +30,7 @@ func opened(t *testing.T, path string) *File {
 	return f
 }
 
-// add is a write that can be told from others.
+// add returns a write that can be told from others.
 func add(id string) func(*Tx) error {
 	return func(tx *Tx) error {
 		_, err := tx.Exec("INSERT INTO sessions (id, script, epoch, updated) VALUES (?, '', ?, 0)", id, tx.N)
@@ -38,7 +38,7 @@ func add(id string) func(*Tx) error {
 	}
 }
 
-// together hands writes over while the writer is kept busy, so that they are one group, and returns their errors.
+// together hands over writes while the writer is blocked, so that they form one group, and returns their errors.
 func together(f *File, writes ...func(*Tx) error) []error {
 	begun, hold := make(chan bool), make(chan bool)
 	f.Hand(func(*Tx) error { close(begun); <-hold; return nil }, func(error) {}, false)
@@ -54,7 +54,7 @@ func together(f *File, writes ...func(*Tx) error) []error {
 	return errs
 }
 
-// ids are what was written, in its order, with how many transactions it took.
+// ids returns what was written, in order, and how many transactions that took.
 func ids(t *testing.T, f *File) (all []string, transactions int) {
 	t.Helper()
 	seen := map[int64]bool{}
@@ -71,7 +71,7 @@ func ids(t *testing.T, f *File) (all []string, transactions int) {
 	return all, len(seen)
 }
 
-// TestOneFailsAlone: what is wrong with one write of a group is the failure of that one.
+// TestOneFailsAlone: a fault of one write in a group makes only that write fail.
 func TestOneFailsAlone(t *testing.T) {
 	refused := errors.New("refused")
 	for name, c := range map[string]struct {
@@ -105,7 +105,7 @@ func TestOneFailsAlone(t *testing.T) {
 	}
 }
 
-// TestOrder: writes are committed and answered in the order in which they were handed over, whatever of them is lazy.
+// TestOrder: writes are committed and answered in the order in which they were handed over, whether lazy or not.
 func TestOrder(t *testing.T) {
 	f := opened(t, filepath.Join(t.TempDir(), "runs.db"))
 	const n = 3 * backlog
@@ -131,7 +131,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestLazyAlone: a write that waits for company is written without it, and by the end of the file at the latest.
+// TestLazyAlone: a write that waits for others is written without them, at the latest when the file is closed.
 func TestLazyAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	f := opened(t, path)
@@ -156,7 +156,7 @@ func TestLazyAlone(t *testing.T) {
 	}
 }
 
-// TestMadeAtOnce: of many that make one file all find the same tables.
+// TestMadeAtOnce: if many open one new file at the same time, all find the same tables.
 func TestMadeAtOnce(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
