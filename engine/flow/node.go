@@ -349,7 +349,7 @@ type RunSpec struct {
 	OnUnknown engine.OnUnknown // what to do about effects that may or may not have been executed, where their tool does not say
 	Parks     bool             // the run ends and returns what it waits for, once it waits only for answers from outside; else it stays until they arrive
 	Sleeps    bool             // its script may sleep
-	Virtual   bool             // the time of its scheduler is not a bound on the real time it takes
+	Virtual   bool             // its scheduler's clock is not the one that bounds the run from outside
 	Overrides bool             // Model applies to all agents and takes precedence over the script
 }
 
