@@ -25,7 +25,7 @@ import (
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
-// answer has the token endpoint answer so.
+// answer makes the token endpoint return this answer.
 func answer(status int, body string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
@@ -119,7 +119,7 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 	}
 }
 
-// A server that takes no token asks nobody twice; one that sends on, or names another address, gets no
+// A server that rejects its token leads to only one sign-in; a server that redirects, or names another address, gets no
 // token there.
 func TestTokensStayAtHome(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestTokensStayAtHome(t *testing.T) {
 	w = newWorld(t, remote.TransportHTTP)
 	w.Wants, w.Challenge = "write", `, scope="read"`
 	shown = nil
-	w.Authorize = func(url.Values) { w.Wants += "x" } // the more somebody agrees to, the more it wants
+	w.Authorize = func(url.Values) { w.Wants += "x" } // the more somebody agrees to, the more it requires
 	e = call(t.Context(), client(t, browser(&shown)), w.mcp, "echo", `{"text": "x"}`, nil).Err
 	if e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "wants more than the token covers") || len(shown) != 2 {
 		t.Errorf("%v, shown %d times", e, len(shown))
@@ -174,7 +174,7 @@ func TestTokensStayAtHome(t *testing.T) {
 	}
 }
 
-// A sign-in that nobody ends is given up in time, and the port is free again.
+// A sign-in that nobody completes is abandoned in time, and the port is free again.
 func TestNobodyComesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)
@@ -194,7 +194,7 @@ func TestNobodyComesBack(t *testing.T) {
 	if _, err := http.Get(u.Query().Get("redirect_uri")); err == nil {
 		t.Error("somebody listens still")
 	}
-	// A run that is ended does not wait either, and a screen that is gone is no sign-in.
+	// A run that is ended does not wait either, and a closed screen is not a sign-in.
 	ctx, cancel := context.WithCancel(t.Context())
 	c = client(t, mcp.WithSignIn(mcp.SignIns{Show: func(context.Context, mcp.SignIn) error { cancel(); return nil }}))
 	if e := call(ctx, c, w.mcp, "echo", `{"text": "x"}`, nil).Err; e == nil || e.Kind != engine.KindCancelled {
