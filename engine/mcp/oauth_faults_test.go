@@ -231,7 +231,7 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 	w.Token = nil
-	text(t, list(t, c, w.mcp)) // what was kept is good still
+	text(t, list(t, c, w.mcp)) // the stored token is still valid
 	w.Revoke(true)
 	e = list(t, c, w.mcp).Err
 	if e == nil || e.Code != diag.ServerSignIn || !strings.Contains(e.Message, "has ended") {
@@ -240,12 +240,12 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, "*.json")); files != nil {
 		t.Errorf("%q is kept", files)
 	}
-	// Somebody signs in elsewhere: the host that lives on finds it.
+	// Somebody signs in elsewhere: the running host finds it.
 	if in, err := client(t, kept, browser(nil)).SignIn(t.Context(), w.mcp.URL, nil); err != nil || in.Issuer != w.URL {
 		t.Error(in, err)
 	}
 	text(t, list(t, c, w.mcp))
-	// One that is never renewed.
+	// A token that is never renewed.
 	w.Revoke(true)
 	w.NoRefresh = true
 	if _, err := client(t, kept, browser(nil)).SignIn(t.Context(), w.mcp.URL, nil); err != nil {
@@ -318,7 +318,7 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	if err := os.Chmod(files[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// What is no sign-in of this client or issuer is none.
+	// A sign-in of another client or issuer does not count.
 	for _, how := range []remote.OAuth{{ID: "other"}, {Issuer: "https://trusted.example.com"}} {
 		how.Grant = remote.GrantAuthorizationCode
 		spec := &remote.Server{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: &how}
@@ -336,7 +336,7 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	}
 }
 
-// keptToken keeps one sign-in.
+// keptToken stores one sign-in.
 type keptToken string
 
 func (k keptToken) Update(_ context.Context, _ string, f func([]byte) ([]byte, error)) error {
@@ -344,7 +344,7 @@ func (k keptToken) Update(_ context.Context, _ string, f func([]byte) ([]byte, e
 	return err
 }
 
-// Tokens are taken back by a client that shows who it is in the way that it got them by.
+// To revoke tokens, a client authenticates in the way in which it obtained them.
 func TestSignOutShowsWho(t *testing.T) {
 	t.Parallel()
 	for style, want := range map[string]string{"1": "  robot canary-client", "2": "robot canary-client  "} {
