@@ -28,7 +28,7 @@ func TestClaudeFaults(t *testing.T) {
 		for what, reply := range replies {
 			for _, stream := range []bool{false, true} {
 				if fault == llmtest.NoEnd && !stream {
-					continue // a whole answer has no middle
+					continue // a whole answer has no end marker
 				}
 				t.Run(string(fault)+" "+what, func(t *testing.T) {
 					t.Parallel()

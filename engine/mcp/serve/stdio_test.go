@@ -114,7 +114,7 @@ func TestClose(t *testing.T) {
 	<-waits
 	s.Close(context.Background())
 	<-waits
-	<-ended // either: the server closes
+	<-ended // with or without an error: the server closes
 	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
 	s.Close(ctx) // all slots are taken: it ends with ctx
