@@ -9,8 +9,6 @@
 // Types that a script leaves open, such as those of a pick or a template, are settled by the node before them.
 // [Session.CheckTranscripts] finds transcripts that nobody reads. [Bounds] finds the most that a flow may ask of
 // models.
-// placed behind. [Session.CheckTranscripts] finds transcripts that nobody reads, [Bounds] finds the most that a
-// flow may ask of models.
 package flow
 
 import (

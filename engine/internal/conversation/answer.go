@@ -190,7 +190,7 @@ func (t *conversation) spentOn(made []toolCall) {
 	}
 }
 
-// partial adds the agent's latest result to the error of a used-up budget.
+// partial adds what the agent has produced to the error of a used-up budget.
 func (t *conversation) partial(err error) error {
 	e, ok := err.(*engine.Error)
 	if !ok || e.Kind != engine.KindBudget {

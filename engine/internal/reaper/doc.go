@@ -2,5 +2,4 @@
 // them is killed. On Unix a command and everything that it starts form a process group, led by a small process that
 // waits for the end of its host. Processes that leave the group, by a new session or group (setsid, a shell with job
 // control), are left alone.
-// by its own session or group (setsid, a shell with job control), is left alone.
 package reaper
