@@ -312,7 +312,7 @@ func (m *runMemory) Taken() (engine.OpenSession, error) {
 	return m.Session, nil
 }
 
-// runMemory holds the memory banks that end with the run.
+// runMemory holds the memory banks that the run itself keeps.
 type runMemory struct {
 	Mu   sync.Mutex // one operation at a time, including those on the session
 	held *session.Held
