@@ -90,7 +90,7 @@ var pictures = map[string]func(c composer) *flow.Node{
 		return c.Forum(site("forum", "panel"), flow.ForumOptions{Rounds: 2},
 			c.prompted("optimist", "", str, str), c.prompted("sceptic", "", str, str), c.prompted("captain", "", str, str))
 	},
-	"opened": func(c composer) *flow.Node { // by their names, in what the same operator makes
+	"opened": func(c composer) *flow.Node { // by their names, by the same operator
 		op := func(what, name string) flow.Site { return flow.Site{What: what, Name: name, ByOp: true} }
 		pair := c.Par(op("`/`", "pair"), flow.ParOptions{}, c.run("a", str, str), c.run("b", str, str))
 		talk := c.Forum(op("`*`", "talk"), flow.ForumOptions{}, c.prompted("d", "", str, str), c.prompted("e", "", str, str))
@@ -141,8 +141,8 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// Every arrow leads from a declared box to a declared box, and every box is reached from the
-// beginning, whatever the composition.
+// Every arrow leads from a declared box to a declared box, and every box is reachable from the beginning, whatever the
+// composition.
 func TestConnected(t *testing.T) {
 	for name, make := range pictures {
 		if name == "broken" {
@@ -192,7 +192,7 @@ func TestNoNode(t *testing.T) {
 	}
 }
 
-// What is wrong is drawn as well, also where a host left something out.
+// Failed nodes are drawn as well, even if a host left something out.
 func TestBrokenPictures(t *testing.T) {
 	for name, make := range map[string]func(c composer) *flow.Node{
 		"no handler": func(c composer) *flow.Node {

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// The shapes as words of the JSON form.
+// The shapes as words in the JSON form.
 var shapeWords = [...]string{terminal: "terminal", agentBox: "agent", step: "step", decision: "decision", fork: "fork", join: "join", broken: "broken"}
 
 type jsonBox struct {
@@ -29,10 +29,9 @@ type jsonArrow struct {
 	Back  bool   `json:"back,omitempty"`
 }
 
-// JSON returns the picture as data for other tools: {"boxes": [{id, shape, label, frame}],
-// "arrows": [{from, to, label, back}], "frames": [{id, label, frame}]}, indented, ending in a
-// newline. A shape is terminal, agent, step, decision, fork, join or broken. For a nil node it is
-// "".
+// JSON returns the picture as data for other tools: {"boxes": [{id, shape, label, frame}], "arrows": [{from, to, label,
+// back}], "frames": [{id, label, frame}]}, indented, ending in a newline. A shape is terminal, agent, step, decision,
+// fork, join or broken. It returns "" for a nil node.
 func JSON(n *flow.Node) string {
 	if n == nil {
 		return ""
@@ -55,7 +54,7 @@ func JSON(n *flow.Node) string {
 		out.Arrows = append(out.Arrows, jsonArrow{a.from, a.to, a.label, a.back})
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
-	if err != nil { // there is nothing in it that has no JSON form
+	if err != nil { // cannot happen: everything in it has a JSON form
 		return ""
 	}
 	return string(text) + "\n"

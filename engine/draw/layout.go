@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// add draws a node and all that is placed in it.
+// add draws a node and everything placed in it.
 func (p *picture) add(n *flow.Node) fragment {
 	body, label := p.leaf, title(n)
 	switch n.Kind() {
@@ -65,7 +65,7 @@ func (p *picture) add(n *flow.Node) fragment {
 	return p.framed(label, n, body)
 }
 
-// title names a structure and its kind: "reviews: parallel", or the kind alone.
+// title names a structure and its kind, "reviews: parallel", or only the kind.
 func title(n *flow.Node) string {
 	if n.Name() == "" {
 		return n.Kind().String()
@@ -91,7 +91,7 @@ func (p *picture) leaf(n *flow.Node) fragment {
 	return fragment{[]string{id}, []out{{from: id, label: typeText(n.Out())}}}
 }
 
-// byModel reports whether any skill of the agent is carried out by a model.
+// byModel reports whether a model executes any skill of the agent.
 func byModel(a *agent.Spec) bool {
 	return len(a.Skills) == 0 && a.Run == nil || slices.ContainsFunc(a.Skills, func(sk *agent.Skill) bool { return sk.Run == nil })
 }
@@ -120,7 +120,7 @@ func (p *picture) parallel(n *flow.Node) fragment {
 	if m := n.Merge(); m != nil {
 		merge := p.add(m)
 		given := m.In()
-		if given.Deref().Kind == generable.AnyType && n.Spec().Item != nil { // a function that says nothing of what it takes
+		if given.Deref().Kind == generable.AnyType && n.Spec().Item != nil { // a function that does not declare its input
 			given = generable.ListOfType(n.Spec().Item)
 		}
 		p.connect([]out{{from: id, label: typeText(given)}}, merge.ins)
@@ -129,8 +129,8 @@ func (p *picture) parallel(n *flow.Node) fragment {
 	return f
 }
 
-// members draws the nodes of a parallel or forum side by side. What it opened by its name is a frame around
-// its own.
+// members draws the nodes of a parallel or forum side by side. A structure that was opened by its name is a frame
+// around its members.
 func (p *picture) members(n *flow.Node, kids []*flow.Node) fragment {
 	lead := n.Leads()
 	if lead == nil {
@@ -151,8 +151,7 @@ func (p *picture) each(n *flow.Node) fragment {
 	return fragment{[]string{in}, []out{{from: end, label: typeText(n.Out())}}}
 }
 
-// loop draws the body, what decides after each turn, and the way back: through the repairing
-// node where there is one.
+// loop draws the body, the decision after each turn, and the way back, through the repairing node if there is one.
 func (p *picture) loop(n *flow.Node) fragment {
 	kids := n.Children()
 	body := p.add(kids[0])
@@ -170,8 +169,8 @@ func (p *picture) loop(n *flow.Node) fragment {
 	return fragment{body.ins, []out{{from: again, label: "done " + typeText(n.Out())}}}
 }
 
-// forum draws the participants next to each other and the captain after them. The
-// captain hears the input as well, which the frame stands for.
+// forum draws the participants next to each other and the captain after them. The captain also receives the input; the
+// frame stands for that.
 func (p *picture) forum(n *flow.Node) fragment {
 	kids := n.Children()
 	last := len(kids) - 1
@@ -220,8 +219,8 @@ func (p *picture) branch(n *flow.Node) fragment {
 	return f
 }
 
-// graph draws the nodes and their edges, whose labels are the conditions. An edge that leads
-// back to what was drawn before it is drawn as one.
+// graph draws the nodes and their edges, labelled with their conditions. An edge to a node that was drawn before is
+// drawn as leading back.
 func (p *picture) graph(n *flow.Node) fragment {
 	edges, other := n.Edges()
 	drawn := map[*flow.Node]fragment{}
@@ -248,7 +247,7 @@ func (p *picture) graph(n *flow.Node) fragment {
 			label := e.Key()
 			if label == "" {
 				label = o.label
-				if t := n.Carried(i); t != nil { // what the edges before it leave
+				if t := n.Carried(i); t != nil { // the values that the edges before it leave
 					label = typeText(t)
 				}
 			}

@@ -1,10 +1,9 @@
-// Package draw shows a composition as a diagram: Mermaid and Graphviz DOT as text, SVG that
-// needs nothing else, and JSON for other tools.
+// Package draw shows a composition as a diagram: Mermaid and Graphviz DOT as text, self-contained SVG, and JSON for
+// other tools.
 //
-// All forms show the same picture. Every agent and step is a box, every edge carries the
-// type that flows along it, a branch is a diamond whose edges carry the keys of its routes,
-// parallel branches meet in a join, and structures that have a name are frames. The same
-// node always yields the same text: ids are numbered in the order of the composition.
+// All forms show the same picture. Every agent and step is a box, every edge carries the type that flows along it, a
+// branch is a diamond whose edges carry the keys of its routes, parallel branches meet in a join, and named structures
+// are frames. The same node always yields the same text: ids are numbered in the order of the composition.
 package draw
 
 import (
@@ -21,15 +20,15 @@ type shape int
 
 const (
 	terminal shape = iota // where the flow begins and ends
-	agentBox              // carried out by a model
+	agentBox              // executed by a model
 	step                  // deterministic: run =, fn, pick, template
 	decision              // a branch, or the end of a loop's turn
 	fork                  // a list is taken apart
 	join                  // branches meet
-	broken                // a node for which a mistake was reported
+	broken                // a node with a reported mistake
 )
 
-// box is something that the flow passes through.
+// box is a node of the diagram.
 type box struct {
 	id    string
 	shape shape
@@ -43,7 +42,7 @@ type arrow struct {
 	back     bool // leads back in a loop: drawn dashed
 }
 
-// frame is a structure drawn around what it holds.
+// frame is drawn around the content of a structure.
 type frame struct {
 	id    string
 	label string
@@ -52,14 +51,14 @@ type frame struct {
 	order []string // the ids of both, as they were added
 }
 
-// out is a place where a fragment is left, with what flows there.
+// out is an exit of a fragment, with the label of the edge that leaves it.
 type out struct {
 	from  string
 	label string
 	back  bool
 }
 
-// fragment is the drawn form of a node: where it is entered and where it is left.
+// fragment is the drawn form of a node, with its entries and exits.
 type fragment struct {
 	ins  []string
 	outs []out
@@ -83,7 +82,7 @@ func pictureOf(n *flow.Node) *picture {
 	end := p.box(terminal, typeText(n.Out()))
 	p.connect([]out{{from: start, label: typeText(n.In())}}, f.ins)
 	p.connect(f.outs, []string{end})
-	// Arrows in the order of the boxes that they leave, so that the text reads along the flow.
+	// Arrows are ordered by the boxes that they leave, so that the text follows the flow.
 	sorting.By(p.arrows, func(a, b arrow) int {
 		return cmp.Or(cmp.Compare(len(a.from), len(b.from)), cmp.Compare(a.from, b.from))
 	})
@@ -114,7 +113,7 @@ func (p *picture) connect(from []out, to []string) {
 	}
 }
 
-// each calls do with the frame and all that it holds, from the outside in. The root is in none.
+// each calls do with the frame and all frames inside it, outermost first. The root has a nil up.
 func (f *frame) each(do func(f, up *frame)) { f.eachIn(nil, do) }
 
 func (f *frame) eachIn(up *frame, do func(f, up *frame)) {
@@ -124,7 +123,7 @@ func (f *frame) eachIn(up *frame, do func(f, up *frame)) {
 	}
 }
 
-// framed draws what body adds of a node inside a frame.
+// framed draws what body adds for a node inside a frame.
 func (p *picture) framed(label string, n *flow.Node, body func(*flow.Node) fragment) fragment {
 	f := &frame{id: "s" + strconv.Itoa(p.frames), label: label}
 	p.frames++

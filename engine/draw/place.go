@@ -25,9 +25,8 @@ type element struct {
 	frame *frame
 }
 
-// places lays a picture out from the top down: in each frame the elements are in rows, below
-// all that leads to them, and near the middle of that. Frames are laid out first, so that
-// nothing is in a frame that does not belong there.
+// places lays a picture out from top to bottom. In each frame the elements are in rows, below all elements that lead to
+// them and near the middle of those. Frames are laid out first, so that a frame contains only what belongs to it.
 func (p *picture) places() map[string]place {
 	holder := map[string]*frame{} // of boxes and frames
 	up := map[*frame]*frame{}
@@ -54,7 +53,7 @@ func (p *picture) places() map[string]place {
 			e.frame = in
 			e.w, e.h = lay(in)
 		}
-		// within lifts the end of an arrow to the element of this frame that holds it.
+		// within maps the end of an arrow to the element of this frame that contains it.
 		within := func(id string) *element {
 			for at := holder[id]; at != nil; at = up[at] {
 				if at == f {
@@ -64,7 +63,7 @@ func (p *picture) places() map[string]place {
 			}
 			return nil
 		}
-		below := make([][]*element, len(all)) // what leads to an element
+		below := make([][]*element, len(all)) // the elements that lead to an element
 		for _, a := range p.arrows {
 			from, to := within(a.from), within(a.to)
 			if from != nil && to != nil && from != to && !a.back && from.order < to.order {
@@ -90,7 +89,7 @@ func (p *picture) places() map[string]place {
 		return w, h
 	}
 	w, h := lay(&p.root)
-	// Places are relative to their frame's corner: make them absolute from the outside in.
+	// Places are relative to their frame's corner: make them absolute, outermost frame first.
 	var shift func(f *frame, dx, dy float64)
 	shift = func(f *frame, dx, dy float64) {
 		for _, id := range f.order {
@@ -128,7 +127,7 @@ func arrange(all []*element, below [][]*element) (width, height float64) {
 			left = e.x + e.w/2 + gapX
 			high = max(high, e.h)
 		}
-		// What was pushed to the right is spread around where it wanted to stand.
+		// Elements that were pushed to the right are centred around where they belong.
 		if first := row[0]; len(below[first.order]) > 0 {
 			mid, n := 0.0, 0.0
 			for _, e := range row {
@@ -164,7 +163,7 @@ func arrange(all []*element, below [][]*element) (width, height float64) {
 
 func textWidth(s string) float64 { return float64(utf8.RuneCountInString(s)) * charWidth }
 
-// size is the room that a box needs.
+// size returns the space that a box needs.
 func (b *box) size() (w, h float64) {
 	for _, l := range b.lines {
 		w = max(w, textWidth(l))

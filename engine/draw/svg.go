@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// SVG returns the composition as a drawing that stands alone: no script, no font and
-// nothing else is fetched. It ends in a newline. For a nil node it is "".
+// SVG returns the composition as a self-contained drawing: it loads no script, no font and nothing else. It ends in a
+// newline. It returns "" for a nil node.
 func SVG(n *flow.Node) string {
 	if n == nil {
 		return ""
@@ -16,9 +16,9 @@ func SVG(n *flow.Node) string {
 	p := pictureOf(n)
 	at := p.places()
 	all := at[""]
-	left, right := 0.0, all.w // edges may go by outside of the frames
+	left, right := 0.0, all.w // edges may pass outside of the frames
 	boxes := p.obstacles(at)
-	var b, labels strings.Builder // labels stand over all lines
+	var b, labels strings.Builder // labels are drawn over all lines
 	svgFrames(&b, &p.root, at)
 	for _, a := range p.arrows {
 		from, to := svgArrow(&b, &labels, a, at, boxes)
@@ -29,8 +29,8 @@ func SVG(n *flow.Node) string {
 	return head + "<title>" + xmlText(n.Label()) + "</title>\n" + svgStyle + b.String() + labels.String() + "</svg>\n"
 }
 
-// svgStyle follows the reader's choice of light or dark. It uses no variables: not every
-// program that draws SVG knows them.
+// svgStyle follows the reader's choice of light or dark. It uses no variables, since not every program that draws SVG
+// supports them.
 const svgStyle = `<style>
 text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2937; text-anchor: middle; }
 .box, .terminal, .decision, .join { fill: #ffffff; stroke: #1f2937; }
@@ -94,8 +94,8 @@ func svgBoxes(b *strings.Builder, f *frame, at map[string]place) {
 	}
 }
 
-// svgArrow draws an edge: down from a box to the next, past what is between them on its
-// left side, or up again on its right side. It returns the room that the edge takes.
+// svgArrow draws an edge: down from a box to the next, passing the boxes between them on the left, or up again on the
+// right. It returns the horizontal extent of the edge.
 func svgArrow(b, labels *strings.Builder, a arrow, at map[string]place, boxes []place) (left, right float64) {
 	from, to := at[a.from], at[a.to]
 	var d string
@@ -139,7 +139,7 @@ func (p *picture) obstacles(at map[string]place) []place {
 	return out
 }
 
-// passing finds where an edge has to go by when boxes are in its way: left of them all.
+// passing returns where an edge passes the boxes in its way, left of them all, and whether there are such boxes.
 func passing(from, to place, boxes []place) (side float64, ok bool) {
 	top, bottom := from.y+from.h/2, to.y-to.h/2
 	if bottom-top <= gapY+frameTop+2*framePad { // they are neighbours
@@ -161,7 +161,7 @@ func passing(from, to place, boxes []place) (side float64, ok bool) {
 // num writes a coordinate with at most one digit after the point.
 func num(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }
 
-// xmlText escapes a text, and leaves out what XML cannot hold.
+// xmlText escapes a text and leaves out characters that XML does not allow.
 func xmlText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

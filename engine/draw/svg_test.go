@@ -14,7 +14,7 @@ import (
 
 type rect struct{ x, y, w, h float64 }
 
-// shapesOf reads a drawing as XML and gives the rectangles of its boxes.
+// shapesOf reads a drawing as XML and returns the rectangles of its boxes.
 func shapesOf(t *testing.T, text string) (boxes []rect) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -44,8 +44,7 @@ func shapesOf(t *testing.T, text string) (boxes []rect) {
 	}
 }
 
-// TestDrawingsAreApart wants each drawing to be XML that fetches nothing, and no box to stand
-// on another.
+// TestDrawingsAreApart requires that each drawing is XML that fetches nothing, and that no boxes overlap.
 func TestDrawingsAreApart(t *testing.T) {
 	all := map[string]func(c composer) *flow.Node{"wide": func(c composer) *flow.Node {
 		var kids []*flow.Node

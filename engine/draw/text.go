@@ -7,15 +7,15 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// textForm is how a picture is written as text. Its formats are given the indentation, the id and the
-// quoted label of a box or frame; of an arrow, the ids that it joins and its label.
+// textForm is a text format for pictures. The formats of boxes and frames receive the indentation, the id and the
+// quoted label; those of arrows receive the two ids and the label.
 type textForm struct {
-	head          string // of the label of the whole
+	head          string // receives the label of the whole
 	boxes         [broken + 1]string
 	frame, end    string
 	arrow, back   string
 	foot          string
-	escapes       *strings.Replacer // of a label, which keep it one string
+	escapes       *strings.Replacer // applied to labels, so that each remains one string
 	lineSeparator string
 }
 
@@ -27,7 +27,7 @@ var mermaidForm = textForm{
 	},
 	frame: "%ssubgraph %s[%s]\n", end: "end",
 	arrow: "  %[1]s -->|%[3]s| %[2]s\n", back: "  %[1]s -.->|%[3]s| %[2]s\n",
-	// Mermaid has entities for the characters that mean something inside a quoted label.
+	// Mermaid has entities for the characters that are special inside a quoted label.
 	escapes: strings.NewReplacer(
 		`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\r", "", "\n", "<br/>",
 	),
@@ -45,15 +45,15 @@ var dotForm = textForm{
 	frame: "%[1]ssubgraph cluster_%[2]s {\n%[1]s  label=%[3]s;\n", end: "}",
 	arrow: "  %s -> %s [label=%s];\n", back: "  %s -> %s [label=%s, style=dashed];\n",
 	foot: "}\n",
-	// A backslash would begin an escape of DOT's own.
+	// A backslash would begin a DOT escape.
 	escapes:       strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", `\n`),
 	lineSeparator: `\n`,
 }
 
-// Mermaid returns the composition as a Mermaid flowchart, ending in a newline. For a nil node it is "".
+// Mermaid returns the composition as a Mermaid flowchart, ending in a newline, or "" for a nil node.
 func Mermaid(n *flow.Node) string { return mermaidForm.write(n) }
 
-// DOT returns the composition as a Graphviz digraph, ending in a newline. For a nil node it is "".
+// DOT returns the composition as a Graphviz digraph, ending in a newline, or "" for a nil node.
 func DOT(n *flow.Node) string { return dotForm.write(n) }
 
 func (t *textForm) write(n *flow.Node) string {

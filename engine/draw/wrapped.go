@@ -2,7 +2,7 @@ package draw
 
 import "github.com/agentscript/agentscript/engine/flow"
 
-// abreast draws nodes side by side: the whole is entered at each and left at each.
+// abreast draws nodes side by side: each is an entry and an exit of the whole.
 func (p *picture) abreast(nodes []*flow.Node) fragment {
 	var f fragment
 	for _, n := range nodes {
@@ -34,8 +34,8 @@ func backwards(outs []out, label string) []out {
 	return back
 }
 
-// wrap draws the teacher and the student, which both get the input: what leads from one to
-// the other is the student's system text.
+// wrap draws the teacher and the student, which both receive the input. The edge from the teacher to the student is the
+// student's system text.
 func (p *picture) wrap(n *flow.Node) fragment {
 	teacher, student := p.add(n.Children()[0]), p.add(n.Children()[1])
 	var text []out
@@ -46,7 +46,7 @@ func (p *picture) wrap(n *flow.Node) fragment {
 	return fragment{append(teacher.ins, student.ins...), student.outs}
 }
 
-// vote draws the voters and what makes one of their outputs: the count, or a judge.
+// vote draws the voters and the step that picks an output: the count, or a judge.
 func (p *picture) vote(n *flow.Node) fragment {
 	kids := n.Children()
 	voters := p.add(kids[0])
@@ -60,7 +60,7 @@ func (p *picture) vote(n *flow.Node) fragment {
 	return fragment{voters.ins, []out{{from: count, label: typeText(n.Out())}}}
 }
 
-// mended draws an agent and what mends the calls of its tools: it is asked by the agent and answers it.
+// mended draws an agent and the nodes that fix its tool calls: the agent calls them and receives their answers.
 func (p *picture) mended(n *flow.Node) fragment {
 	f := p.leaf(n)
 	for _, k := range n.Children() {

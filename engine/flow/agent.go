@@ -8,9 +8,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Fix places a node as the fixer of calls that fail, so that it is checked, drawn and counted like any
-// other. It takes a [agent.ToolFailureType] or a str. The recipe that holds it may be shared by any number
-// of tools and agents; the node is what [agent.Remedy].Fixer requires.
+// Fix places a node as the fixer of failed tool calls, so that it is checked, drawn and counted like any other node.
+// The fixer takes a [agent.ToolFailureType] or a str. Any number of tools and agents may share the recipe that holds
+// it; the returned node is what [agent.Remedy].Fixer requires.
 func (s *Session) Fix(site Site, fixer *Node) *Node {
 	n := &Node{kind: FixNode, site: site, types: (*Session).fix}
 	if placed := s.structure(n, []*Node{fixer}, nil); placed.failed {
@@ -39,7 +39,7 @@ func (s *Session) fix(n *Node) bool {
 	return false
 }
 
-// Agent declares an agent, see [agent.Spec.Check]. The nodes that are tools of it get their place in it.
+// Agent declares an agent, see [agent.Spec.Check]. Nodes that the agent uses as tools are placed in it.
 func (s *Session) Agent(site Site, spec *agent.Spec) *Node {
 	n := &Node{kind: AgentNode, name: spec.Name, site: site, agent: spec}
 	n.failed = !spec.Check(&s.Reporter, site.Span)
@@ -47,10 +47,9 @@ func (s *Session) Agent(site Site, spec *agent.Spec) *Node {
 	return s.equip(n)
 }
 
-// AsTool makes a node, an agent or any flow, a tool of that name. The fields of a schema that it takes
-// are the tool's parameters; what takes anything else has one, input. Its output is the result. It
-// runs at the place of the call, within the budgets around it. The agent whose tool it is places the
-// node.
+// AsTool makes a node (an agent or any flow) a tool with that name. If the node takes a schema, the fields are the
+// tool's parameters; otherwise the tool has one parameter, input. The node's output is the result. The node runs at the
+// place of the call, within the budgets around it. The agent that has the tool places the node.
 func AsTool(n *Node, name, doc string) *agent.Tool {
 	t := &agent.Tool{Name: name, Doc: doc, Returns: n.out, Span: n.site.Span, Node: n}
 	if t.Params = n.in.Deref(); t.Params.Kind != generable.RecordType {
@@ -59,7 +58,7 @@ func AsTool(n *Node, name, doc string) *agent.Tool {
 	return t
 }
 
-// nodeTools are the tools of an agent and its skills that are nodes, each once.
+// nodeTools returns the tools of an agent and its skills that are nodes, each once.
 func nodeTools(a *agent.Spec) []*agent.Tool {
 	var tools []*agent.Tool
 	for _, t := range a.AllTools() {
@@ -70,7 +69,7 @@ func nodeTools(a *agent.Spec) []*agent.Tool {
 	return tools
 }
 
-// ToolOf returns the tool that a child of the agent is, nil for other children.
+// ToolOf returns the tool that runs a child of the agent, nil for other children.
 func ToolOf(a *agent.Spec, n *Node) *agent.Tool {
 	for _, t := range nodeTools(a) {
 		if t.Node == n {
@@ -80,8 +79,8 @@ func ToolOf(a *agent.Spec, n *Node) *agent.Tool {
 	return nil
 }
 
-// twiceTools says where tools stand of which one agent has two of the same node; the others are where
-// the agent is.
+// twiceTools returns the span to report for each tool: the tool's own span where the agent has two tools of the same
+// node, else the agent's.
 func twiceTools(tools []*agent.Tool, a diag.Span) []diag.Span {
 	times := map[agent.Flow]int{}
 	for _, t := range tools {
@@ -96,7 +95,7 @@ func twiceTools(tools []*agent.Tool, a diag.Span) []diag.Span {
 	return at
 }
 
-// equip places the nodes that are tools of an agent in it, and adds what mends their calls.
+// equip places an agent's tool nodes in it and adds the fixers of their calls.
 func (s *Session) equip(n *Node) *Node {
 	tools, fixers := nodeTools(n.agent), n.agent.Fixers()
 	in, out, sound := n.in, n.out, !n.failed

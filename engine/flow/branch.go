@@ -52,9 +52,8 @@ func (s *Session) Branch(site Site, source *Node, routes []Route, o BranchOption
 	return s.routed(BranchNode, site, source, routes, o)
 }
 
-// Handoff is a branch whose choice is reported, as an event: from whom, to whom, with what.
-// The targets get what their route sends them and nothing else, no transcript of a forum
-// either.
+// Handoff is a branch that reports its choice as an event: from whom, to whom, with what. A target receives only what
+// its route sends it, without the transcript of a forum.
 func (s *Session) Handoff(site Site, source *Node, routes []Route, o BranchOptions) *Node {
 	return s.routed(HandoffNode, site, source, routes, o)
 }
@@ -80,7 +79,7 @@ func (s *Session) routed(kind NodeKind, site Site, source *Node, routes []Route,
 		}
 		for i := range n.routes {
 			r := &n.routes[i]
-			r.Handler = n.kids[i+1] // what stands in for a handler that was left out
+			r.Handler = n.kids[i+1] // a handler that was left out is replaced by a failed node
 			ok = callback.CheckArity(&s.Reporter, r.Span.Or(site.Span), r.When, 1, "when") && ok
 		}
 		return s.branch(n) && ok
@@ -126,7 +125,7 @@ func (s *Session) branch(n *Node) bool {
 
 // receives checks that a handler accepts what its route sends it.
 func (s *Session) receives(n *Node, at diag.Span, h *Node, sent []*generable.Type, route string) bool {
-	if h.failed || len(sent) == 0 { // nothing comes: that is reported where it is a mistake
+	if h.failed || len(sent) == 0 { // nothing arrives: if that is a mistake, it is reported elsewhere
 		return true
 	}
 	in := generable.OneOf(sent...)
@@ -143,7 +142,8 @@ func (s *Session) receives(n *Node, at diag.Span, h *Node, sent []*generable.Typ
 	return false
 }
 
-// wholeHelp is what helps a handler that wants what an enum was taken from, and gets the enum's value; "" for all others.
+// wholeHelp returns help for a handler that gets an enum's value but wants the input of the node that chose the value,
+// else "".
 func wholeHelp(n *Node, in *generable.Type, h *Node) string {
 	source := n.kids[0]
 	if in.Deref().Kind != generable.EnumType || source.in.Kind == generable.AnyType || generable.Assignable(source.in, h.in) != nil {
@@ -156,7 +156,7 @@ func wholeHelp(n *Node, in *generable.Type, h *Node) string {
 		source.Label(), h.Label(), in, n.routes[0].Key(), cmp.Or(n.routes[0].Handler.Name(), "handler"))
 }
 
-// sensible checks that the conditions of a branch can be asked of what comes.
+// sensible checks that the conditions of a branch apply to the source's output.
 func (s *Session) sensible(n *Node) bool {
 	ok := true
 	for i := range n.routes {
@@ -167,7 +167,7 @@ func (s *Session) sensible(n *Node) bool {
 	return ok
 }
 
-// settled says that a condition is the same for all values of a type.
+// settled says that a condition has the same result for all values of a type.
 func settled(p *predicate.Predicate, always bool, t *generable.Type) string {
 	switch {
 	case p.Op() == predicate.True || p.Op() == predicate.False:
@@ -178,7 +178,7 @@ func settled(p *predicate.Predicate, always bool, t *generable.Type) string {
 	return fmt.Sprintf("%s never holds for %s", p, t)
 }
 
-// asks checks that a condition can be asked of a node's output.
+// asks checks that a condition applies to a node's output.
 func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 	why := p.Mismatches(from.out)
 	if len(why) == 0 {
@@ -206,7 +206,7 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 	return false
 }
 
-// reachable checks that every key is a case of the source that no earlier key has taken.
+// reachable checks that every key is a case of the source that no earlier key takes.
 func (s *Session) reachable(n *Node, w *routing) bool {
 	source, ok := n.kids[0], true
 	if len(n.routes) > 1 && !slices.ContainsFunc(w.Routes, func(y way) bool { return y.fits }) && !w.open {
@@ -230,7 +230,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 			ok = false
 			d := s.Errorf(diag.BadBranchKey, at, "%s is already taken by an earlier key", r.Key())
 			d.Helpf("the first route that takes a value wins; remove this one or put it first")
-		case r.Pred != nil: // it is false for all: what it asks was checked
+		case r.Pred != nil: // always false: whether it applies was checked before
 			ok = false
 			d := s.Errorf(diag.BadBranchKey, at, "%s", settled(r.Pred, false, source.out))
 			d.Helpf("remove it, or test something else")
@@ -248,7 +248,7 @@ func (s *Session) reachable(n *Node, w *routing) bool {
 	return ok
 }
 
-// alsoMissing adds to a mistake in the keys which cases are handled by nobody, but for those that it may mean.
+// alsoMissing adds to a mistake in the keys the cases that no route handles, except those that a wrong key may mean.
 func (s *Session) alsoMissing(n *Node, w *routing) {
 	if n.other != nil || w.vague || w.open || len(w.Missing) == 0 {
 		return
@@ -269,12 +269,12 @@ func (s *Session) alsoMissing(n *Node, w *routing) {
 	}
 }
 
-// valuesHelp is what helps routes by values that source does not return, "" where nothing is known.
+// valuesHelp returns help for routes by values that source does not return, "" if none is known.
 func valuesHelp(routes []Route, source *Node) string {
 	return cmp.Or(comparedHelp(&routes[0], source.out), enumHelp(routes, source.out, source.Label()), fieldHelp(routes, source.out))
 }
 
-// written is how a route's place takes a condition: an edge as when = ..., a branch in a list.
+// written returns a condition in the syntax of the route's place: when = ... for an edge, a list for a branch.
 func (r *Route) written(condition string) string {
 	if r.Handler == nil {
 		return "when = " + condition
@@ -282,7 +282,7 @@ func (r *Route) written(condition string) string {
 	return "[when(" + condition + ", " + cmp.Or(r.Handler.Name(), "handler") + ")]"
 }
 
-// comparedHelp is what helps a route by a comparison in a text, "score > 3", "" for all others.
+// comparedHelp returns help for a route by a comparison in a text, "score > 3", else "".
 func comparedHelp(r *Route, t *generable.Type) string {
 	if r.Value == nil {
 		return ""
@@ -303,7 +303,7 @@ func comparedHelp(r *Route, t *generable.Type) string {
 	return "a condition is no text: write " + r.written(p.String())
 }
 
-// enumHelp is what helps routes by texts of a node that returns any text, "" for all others.
+// enumHelp returns help for routes by texts of a node that returns any text, else "".
 func enumHelp(routes []Route, t *generable.Type, label string) string {
 	var texts []string
 	for i := range routes {
@@ -322,7 +322,7 @@ func enumHelp(routes []Route, t *generable.Type, label string) string {
 		label, strings.Join(texts, ", "), texts[0])
 }
 
-// fieldHelp is what helps routes by the values of a field of what comes, "" for all others.
+// fieldHelp returns help for routes by the values of a field of the source's output, else "".
 func fieldHelp(routes []Route, t *generable.Type) string {
 	t = t.Deref()
 	if t.Kind != generable.RecordType {
@@ -351,7 +351,7 @@ func conditions(field string, routes []Route) string {
 	return "[" + strings.Join(tests, ", ") + "]"
 }
 
-// idleOtherwise warns of a handler for the rest where no rest is left.
+// idleOtherwise warns of an otherwise handler when the routes take everything.
 func (s *Session) idleOtherwise(n *Node, w *routing) {
 	if w.open || w.vague || len(w.Missing) > 0 {
 		return
@@ -362,7 +362,7 @@ func (s *Session) idleOtherwise(n *Node, w *routing) {
 	d.Helpf("leave it out: a case that the type gets later is then named by the check")
 }
 
-// keyHelp lists which keys a branch can have.
+// keyHelp lists the keys that a branch can have.
 func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 	keys := typing.Keys(typing.Cases(t))
 	if text, ok := quotedKey(r, keys); ok {
@@ -373,7 +373,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		d.Helpf("%s", help)
 		return
 	}
-	for _, written := range []string{r.Key(), strings.Trim(r.Key(), `"`)} { // a type in quotes, say
+	for _, written := range []string{r.Key(), strings.Trim(r.Key(), `"`)} { // for example a type in quotes
 		if near, ok := diag.Suggest(written, keys); ok {
 			d.Helpf("did you mean %s?", near)
 			return
@@ -387,7 +387,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 			}
 		}
 		for _, c := range typing.Cases(t) {
-			if c.Conforms(*r.Value) == nil { // a str, say: it has too many values to route by each
+			if c.Conforms(*r.Value) == nil { // for example a str: it has too many values to route by each
 				d.Helpf("choose by a condition, %s, or let the node give an enum", r.written("eq("+r.Key()+")"))
 				return
 			}
@@ -400,7 +400,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 	d.Helpf("the cases are %s", typing.Listed(keys))
 }
 
-// quotedKey is the key that a route has in quotes: True, None, the name of a type.
+// quotedKey returns the key that a route has in quotes: True, None, the name of a type.
 func quotedKey(r *Route, keys []string) (string, bool) {
 	if r.Value == nil {
 		return "", false
@@ -409,7 +409,7 @@ func quotedKey(r *Route, keys []string) (string, bool) {
 	return text, ok && !strings.HasPrefix(text, `"`) && slices.Contains(keys, text)
 }
 
-// exhaustive checks that some route takes every value that can come.
+// exhaustive checks that some route takes every possible value.
 func (s *Session) exhaustive(n *Node, w *routing) bool {
 	if n.other != nil || len(w.Missing) == 0 {
 		return true

@@ -18,7 +18,7 @@ var (
 	oneOf                = generable.OneOf
 )
 
-// world has the types that the tests of composition share.
+// world contains the types that the tests of composition share.
 type world struct {
 	*enginetest.Composer
 	draft, approved, rejected, decision, severity *generable.Type
@@ -58,13 +58,13 @@ func (w *world) branch(source *flow.Node, routes ...flow.Route) *flow.Node {
 	return w.Branch(w.Site("branch", ""), source, routes, flow.BranchOptions{})
 }
 
-// Compositions and what is said about them: nothing, with the type that comes out, or a code
-// with words of the message, label or help.
+// Compositions and the diagnostics for them: none, with the resulting type, or a code with words of the message, label
+// or help.
 func TestCompositionChecks(t *testing.T) {
 	type row struct {
 		name  string
 		build func(w *world) *flow.Node
-		want  string // "in → out", or the code and, after a colon, words that the text must hold
+		want  string // "in → out", or the code and, after a colon, words that the text must contain
 	}
 	rows := []row{
 		{"pick settles by what comes before", func(w *world) *flow.Node { return w.then(w.node(strT, w.draft), w.pick("lines")) }, "str → int"},

@@ -15,12 +15,12 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The shapes that a node can take, each str→str, with its one place still free.
+// Each kind of node, str→str, with its one place still free.
 var makers = map[string]func(c *enginetest.Composer) *flow.Node{
 	"agent":    func(c *enginetest.Composer) *flow.Node { return c.Prompted(c.Fresh(), strT, strT) },
 	"pipeline": func(c *enginetest.Composer) *flow.Node { return c.Then(c.Op("`>>`"), c.Text(), c.Text()) },
 	"parallel": func(c *enginetest.Composer) *flow.Node {
-		// a parallel gives a list: join it back, so that it fits everywhere
+		// A parallel returns a list: joining it makes it fit everywhere.
 		return c.Then(c.Site("then", c.Fresh()), c.Par(c.Op("`/`"), flow.ParOptions{}, c.Text(), c.Text()), joined(c))
 	},
 	"forum": func(c *enginetest.Composer) *flow.Node {
@@ -57,7 +57,7 @@ func kinds() []string {
 	return ks
 }
 
-// The algebra is closed: every kind of node goes into every kind of composition.
+// The algebra is closed: every kind of node can be used in every kind of composition.
 func TestAlgebraIsClosed(t *testing.T) {
 	wrap := map[string]func(c *enginetest.Composer, n *flow.Node) *flow.Node{
 		"then first":  func(c *enginetest.Composer, n *flow.Node) *flow.Node { return c.Then(c.Site("then", ""), n, c.Text()) },
@@ -102,7 +102,7 @@ func TestAlgebraIsClosed(t *testing.T) {
 	}
 }
 
-// Every node has one place. What is placed in one kind of structure can be placed in no other.
+// Every node has one place: a node placed in a structure of any kind cannot be placed in another.
 func TestSecondPlacementIsRefused(t *testing.T) {
 	place := map[string]func(c *enginetest.Composer, n *flow.Node){
 		"pipeline": func(c *enginetest.Composer, n *flow.Node) { c.Then(c.Op("`>>`"), n, c.Text()) },
@@ -205,8 +205,7 @@ func TestAnAbsorbedOperandIsUsedUp(t *testing.T) {
 	}
 }
 
-// Joints that are wrong independently of each other are each reported, also where the first one made
-// the chain fail.
+// Wrong joints that are independent of each other are all reported, even if the first one made the chain fail.
 func TestEachWrongJointIsReported(t *testing.T) {
 	c := enginetest.Compose()
 	step := func(in, out *generable.Type) *flow.Node { return c.Step("s", in, out, enginetest.Identity) }

@@ -14,14 +14,14 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Bound is the most that a node can ask of one model with one input, by what the script says:
-// loops and retries to their limit, every turn of an agent taken, the dearest route.
+// Bound is the most that a node can ask of one model for one input, as far as the script shows: loops and retries run
+// to their limit, agents take every turn, branches take the most expensive route.
 type Bound struct {
 	Model    string     // "provider/model", "" for the run's default
-	Agent    string     // whose calls these are
+	Agent    string     // the agent that makes these calls
 	Instead  []string   // models that answer when Model cannot
 	Calls    int64      // answers of the model; math.MaxInt64 is without bound
-	PerItem  bool       // some of them are for each item of a list whose length only a run knows
+	PerItem  bool       // some of them are made for each item of a list whose length is known only at run time
 	MaxOut   int        // tokens of one answer, 0 where the script sets no bound
 	MaxTotal int64      // tokens of all calls in and out, 0 where no budget bounds them
 	MaxUSD   engine.Cap // what all calls may cost, where a budget bounds it
@@ -29,27 +29,26 @@ type Bound struct {
 	Extra json.RawMessage // members that the script adds to each request
 }
 
-// Shared is what a budget lets the calls of several bounds come to together. Calls, MaxTotal and MaxUSD are as of a
+// Shared is the joint limit that a budget sets for the calls of several bounds. Calls, MaxTotal and MaxUSD are as in
 // [Bound].
 type Shared struct {
-	Budget   string // as messages call it
+	Budget   string // the budget's name in messages
 	Of       []int  // indices of the bounds
 	Calls    int64  // math.MaxInt64 is without bound
 	MaxTotal int64
 	MaxUSD   engine.Cap
 }
 
-// Bounds returns the bound of every agent that a model carries out in n, by model and agent. Lists
-// whose length only a run knows are taken to have items items, of which there is at least one.
-// Models that stand in for others, and requests that are tried again, add no calls: they come
-// instead of an answer. What code calls is not in it, see [Called].
+// Bounds returns the bound of every agent in n that calls a model, sorted by model and agent. Lists whose length is
+// known only at run time count as items items, at least one. Fallback models and repeated requests add no calls: they
+// replace an answer. Calls made by code are not included, see [Called].
 func Bounds(n *Node, items int) []Bound {
 	bounds, _ := SharedBounds(items, n)
 	return bounds
 }
 
-// SharedBounds returns the bounds of several nodes, each run once, and the budgets that hold for some of them together,
-// those of the fewest first.
+// SharedBounds returns the bounds of several nodes, each run once, and the budgets that several of them share, those
+// with the fewest first.
 func SharedBounds(items int, nodes ...*Node) ([]Bound, []Shared) {
 	w := &bounding{items: int64(max(items, 1))}
 	total := load{}
@@ -103,10 +102,10 @@ type share struct {
 	perItem            bool
 }
 
-// unbounded is what nothing bounds.
+// unbounded is a share without any bound.
 var unbounded = share{math.MaxInt64, math.MaxInt64, math.MaxInt64, false} // never written
 
-// budgeted is what a budget bounds. Routers and summaries take no turns.
+// budgeted returns the share that a budget allows. Routers and summaries take no turns.
 func budgeted(l *engine.Limits, turns bool) share {
 	s := share{l.ModelCalls.Or(math.MaxInt64), l.Tokens.Or(math.MaxInt64), l.USD.Or(math.MaxInt64), false}
 	if turns {
@@ -115,12 +114,12 @@ func budgeted(l *engine.Limits, turns bool) share {
 	return s
 }
 
-// atMost is a share within a bound.
+// atMost limits a share by another one.
 func (s share) atMost(t share) share {
 	return share{min(s.calls, t.calls), min(s.tokens, t.tokens), min(s.usd, t.usd), s.perItem}
 }
 
-// caps are the bounds of tokens and money for people.
+// caps returns the limits of tokens and money in the form that a [Bound] has.
 func (s share) caps() (tokens int64, usd engine.Cap) {
 	if s.tokens != math.MaxInt64 {
 		tokens = s.tokens
@@ -131,20 +130,20 @@ func (s share) caps() (tokens int64, usd engine.Cap) {
 	return tokens, usd
 }
 
-// load is what is asked of each agent: two nodes of one name are two agents.
+// load is what is asked of each agent. Two nodes with the same name are two agents.
 type load struct {
 	of    map[*agent.Spec]share
-	pools map[any]pool // by the node whose budget it is, or by the budget's name: a name is one budget wherever it is used
+	pools map[any]pool // keyed by the node that has the budget, or by the budget's name: a named budget is the same one wherever it is used
 }
 
-// pool is what a budget bounds for all agents inside together.
+// pool is the limit that a budget sets for all agents inside it together.
 type pool struct {
 	share
 	label  string
 	agents map[*agent.Spec]bool
 }
 
-// bounded has a budget hold for all that is in the load.
+// bounded applies a budget to everything in the load.
 func (l *load) bounded(of any, label string, b *engine.Limits) {
 	if b.Name != "" {
 		of, label = b.Name, "the budget "+strconv.Quote(b.Name)
@@ -161,7 +160,7 @@ func (l *load) bounded(of any, label string, b *engine.Limits) {
 	}
 }
 
-// put adds a pool, or joins it with what is known of the budget.
+// put adds a pool, or joins it with an existing pool of the same budget.
 func (l *load) put(of any, p pool, join func(a, b share) share) {
 	if l.pools == nil {
 		l.pools = map[any]pool{}
@@ -183,7 +182,7 @@ func takesTurns(a *agent.Spec) bool { return a.Of == nil }
 type bounding struct {
 	items     int64
 	history   *agent.History              // of the agents inside, nil for none
-	summaries map[*agent.Spec]*agent.Spec // who sums up what an agent said
+	summaries map[*agent.Spec]*agent.Spec // the agents that write summaries, by the agent that they summarize
 }
 
 func (w *bounding) load(n *Node) load {
@@ -243,8 +242,8 @@ func (w *bounding) sum(nodes []*Node) load {
 	return total
 }
 
-// graph has each node run as often as its edges and its bound let it. What an edge makes of a value is run as often as the node that it
-// leaves.
+// graph counts each node as often as the graph's edges and its step limit allow. The map of an edge runs as often as
+// the node that the edge leaves.
 func (w *bounding) graph(n *Node) load {
 	g := n.spec.Graph
 	times := g.Times(func(i int) bool { return n.edges[g.Out[i][len(g.Out[i])-1]].Guarded() })
@@ -273,7 +272,7 @@ func (w *bounding) agentLoad(a *agent.Spec) load {
 	return out
 }
 
-// summary stands for who sums up what an agent said.
+// summary returns the agent that stands for the summaries of a's conversation.
 func (w *bounding) summary(a *agent.Spec, c *agent.Compression) *agent.Spec {
 	if w.summaries == nil {
 		w.summaries = map[*agent.Spec]*agent.Spec{}
@@ -284,7 +283,7 @@ func (w *bounding) summary(a *agent.Spec, c *agent.Compression) *agent.Spec {
 	return w.summaries[a]
 }
 
-// named is the agent that names the model: a router may leave it to the agent that it chooses for.
+// named returns the agent that names the model: a router may leave that to the agent that it chooses for.
 func named(a *agent.Spec) *agent.Spec {
 	if a.Model == "" && a.Of != nil {
 		return a.Of
@@ -292,13 +291,13 @@ func named(a *agent.Spec) *agent.Spec {
 	return a
 }
 
-// asked is how often the model of an agent, or of its router, is asked in one call of the agent.
+// asked returns how many model calls one call of the agent makes, for the agent itself or for its router.
 func asked(a *agent.Spec, asks *agent.Spec) int64 {
 	if asks != a {
 		calls := int64(1 + asks.Repairs)
 		return min(calls, a.Budget.ModelCalls.Or(calls))
 	}
-	// An agent without tools answers, and is asked again for an answer that fits. It gives its thoughts once.
+	// An agent without tools answers, and is asked again for an answer that fits. It states its reasoning once.
 	calls := int64(1 + a.Repairs)
 	if a.ReasoningEvery > 0 {
 		calls++
@@ -360,8 +359,8 @@ func product(a, b int64) int64 {
 	return a * b
 }
 
-// mended adds to what an agent asks for what the nodes among its tools may, and what its fixers: each
-// call of a tool can be mended in so many steps. A budget over what the agent calls bounds them, too.
+// mended adds to an agent's own load the load of its tool nodes and of its fixers: each call of a tool can be fixed in
+// a limited number of steps. A budget on the agent bounds what it calls, too.
 func (w *bounding) mended(n *Node, own load) load {
 	calls := n.agent.Budget.ToolCalls.Or(agent.DefaultToolCalls)
 	inside := load{}
@@ -377,7 +376,7 @@ func (w *bounding) mended(n *Node, own load) load {
 	own.add(inside)
 	budget := n.agent.Budget
 	if budget.Name == "" {
-		budget.Turns = engine.Cap{} // they belong to its conversation, and count with that
+		budget.Turns = engine.Cap{} // turns belong to its conversation and are counted there
 	}
 	own.bounded(n, "the budget of agent "+strconv.Quote(n.agent.Name), &budget)
 	return own

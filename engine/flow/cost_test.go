@@ -13,7 +13,7 @@ import (
 
 func TestBounds(t *testing.T) {
 	c := enginetest.Compose()
-	agent := func(name string) *flow.Node { return c.Prompted(name, generable.StrT, generable.StrT) } // answers once, and once more for one that fits
+	agent := func(name string) *flow.Node { return c.Prompted(name, generable.StrT, generable.StrT) } // one answer, and one repeated call for an answer that fits
 	one := enginetest.TotalCalls(flow.Bounds(agent("probe"), 1))
 	if one < 1 || one > 2 {
 		t.Fatalf("an agent without tools makes %d calls", one)
@@ -58,7 +58,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsOfGraph: a node of a graph is counted as often as ways to it, its cycles and max_steps let it run.
+// TestBoundsOfGraph: a node of a graph counts as often as the paths to it, its cycles and max_steps allow it to run.
 func TestBoundsOfGraph(t *testing.T) {
 	c := enginetest.Compose()
 	agent := func(name string) *flow.Node { return c.Prompted(name, generable.StrT, generable.StrT) }

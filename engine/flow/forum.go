@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// participants are the kids of a forum that discuss.
+// participants returns the kids of a forum that discuss.
 func (n *Node) participants() []*Node {
 	if n.Decides() != nil {
 		return n.kids[:len(n.kids)-1]
@@ -20,16 +20,16 @@ func (n *Node) participants() []*Node {
 // ForumOptions are the options of a forum.
 type ForumOptions struct {
 	Rounds    int   // of the participants, at least 1; 0 is 1
-	Captain   *Node // decides, and all nodes are participants; nil: the last one is the captain
+	Captain   *Node // decides, and all nodes are participants; nil: the last node is the captain
 	Consensus int   // instead of a captain: how many participants of the last round must agree
-	Otherwise *Node // decides when they do not agree, as a captain would; nil: that is an error
+	Otherwise *Node // decides when they do not agree, as a captain would; nil: no agreement is an error
 
 	ConsensusSpan diag.Span
 }
 
-// Forum has all nodes but the captain discuss the first's input; the captain sees the
-// transcript of every round and answers. With Consensus there is no captain: the answer
-// is what enough of the participants answered in the last round.
+// Forum lets all nodes but the captain discuss the input of the first node. The captain sees the transcript of every
+// round and answers. With Consensus there is no captain: the answer is the one that enough participants gave in the
+// last round.
 func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	if !s.some(ForumNode, site, nodes) {
 		return s.Failed(ForumNode, site)
@@ -73,7 +73,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 	})
 }
 
-// forum checks that the members from the given one on take the first one's input.
+// forum checks that the members starting at index from take the first member's input.
 func (s *Session) forum(n *Node, from int) bool {
 	first, last := n.kids[0], n.kids[len(n.kids)-1]
 	ok := true
@@ -98,7 +98,7 @@ func (s *Session) forum(n *Node, from int) bool {
 	return ok
 }
 
-// agreeing finds the type of what the participants of a consensus return.
+// agreeing finds the common output type of the participants of a consensus.
 func (s *Session) agreeing(n *Node) bool {
 	types := make([]*generable.Type, len(n.kids))
 	for i, k := range n.kids {

@@ -13,17 +13,16 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Edge leads from one node of a graph to another one. The first edge of a node that takes its
-// output is followed.
+// Edge leads from one node of a graph to another. A node's output follows the first edge that takes it.
 type Edge struct {
 	From, To *Node // To: nil finishes the graph
-	Guard    Route // without Handler: what the edge takes; the zero Route takes all
+	Guard    Route // without Handler: the values that the edge takes; the zero Route takes all
 	Map      *Node // changes the value on the way; may be nil
 
 	Span diag.Span
 }
 
-// Key names what the edge takes as the script wrote it, "" for everything.
+// Key returns the guard as the script wrote it, "" for an edge that takes everything.
 func (e *Edge) Key() string {
 	if !e.Guarded() {
 		return ""
@@ -36,12 +35,12 @@ func (e *Edge) Guarded() bool {
 	return e.Guard.Type != nil || e.Guard.Value != nil || e.Guard.Pred != nil || e.Guard.When != nil
 }
 
-// NoMatch says what becomes of a value that no edge of its node takes.
+// NoMatch says what happens to a value that no edge of its node takes.
 type NoMatch uint8
 
-// What becomes of a value that no edge takes.
+// What happens to a value that no edge takes.
 const (
-	NoMatchUnsaid NoMatch = iota // it is a mistake that such values can come
+	NoMatchUnsaid NoMatch = iota // a graph in which such a value is possible is a mistake
 	NoMatchError                 // the run fails
 	NoMatchFinish                // the graph ends with the value
 	NoMatchNode                  // GraphOptions.Otherwise gets it
@@ -58,8 +57,8 @@ type GraphOptions struct {
 // DefaultMaxSteps bounds a graph unless it says otherwise.
 const DefaultMaxSteps = 1000
 
-// Graph runs nodes along edges, beginning with start: cycles and joins, which no other
-// composition has. A node without edges finishes the graph with its output.
+// Graph runs nodes along edges, beginning with start. Unlike other compositions it can have cycles and joins. A node
+// without edges finishes the graph with its output.
 func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *Node {
 	g := &node.Graph{Other: -1, Finishes: o.OnNoMatch == NoMatchFinish, MaxSteps: cmp.Or(o.MaxSteps, DefaultMaxSteps)}
 	kids := []*Node{start}
@@ -68,7 +67,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	if start != nil {
 		index[start] = 0
 	}
-	add := func(n *Node, at diag.Span) int { // -1 when there is none
+	add := func(n *Node, at diag.Span) int { // -1 for nil
 		if n == nil {
 			return -1
 		}
@@ -94,7 +93,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 		}
 	}
 	for i := range edges {
-		if m := edges[i].Map; m != nil { // shared with another edge, it is placed twice
+		if m := edges[i].Map; m != nil { // a map shared with another edge is placed twice
 			kids, spans = append(kids, m), append(spans, edges[i].Span)
 		}
 	}
@@ -102,7 +101,7 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	n := &Node{kind: GraphNode, site: site, edges: slices.Clone(edges), noMatch: o.OnNoMatch, declared: o.Output, types: (*Session).graph, spec: node.Spec{Graph: g}}
 	return s.structure(n, kids, func(*Node) bool {
 		ok := s.bounds(site, "max_steps", g.MaxSteps, DefaultMaxSteps)
-		maps := n.kids[g.Nodes:] // what stands in for those left out
+		maps := n.kids[g.Nodes:] // maps that were left out are replaced by failed nodes
 		for i := range n.edges {
 			e := &n.edges[i]
 			if e.Map != nil {
@@ -114,13 +113,13 @@ func (s *Session) Graph(site Site, start *Node, edges []Edge, o GraphOptions) *N
 	})
 }
 
-// graph checks every edge of a graph and finds its output.
+// graph checks every edge of a graph and infers its output type.
 func (s *Session) graph(n *Node) bool {
 	g, ok := n.spec.Graph, true
 	n.in = n.kids[0].in
 	n.spec.Sent, n.spec.Rest = make([]*generable.Type, len(n.edges)), nil
 	var ends []ending
-	leads := make([][]int, g.Nodes) // nodes that a node may lead to; -1 is the end
+	leads := make([][]int, g.Nodes) // the nodes that a node may lead to; -1 is the end
 	end := func(k int, t *generable.Type) {
 		ends, leads[k] = append(ends, ending{k, t}), append(leads[k], -1)
 	}
@@ -170,7 +169,7 @@ func (s *Session) graph(n *Node) bool {
 				sent = w.Routes[r].sent
 			}
 			to := g.To[i]
-			if len(sent) == 0 { // nothing is left for it
+			if len(sent) == 0 { // no values are left for it
 				leads[k] = append(leads[k], to)
 				continue
 			}
@@ -198,8 +197,8 @@ func (s *Session) graph(n *Node) bool {
 	return ok && good
 }
 
-// edgesMakeSense checks the guards of the edges that leave a node: each can be asked, and takes something
-// that no earlier one does.
+// edgesMakeSense checks the guards of the edges that leave a node: each must apply to the output and take something
+// that no earlier edge takes.
 func (s *Session) edgesMakeSense(n, from *Node, routes []Route, edges []int, w *routing) bool {
 	ok := true
 	for i := range routes {
@@ -239,7 +238,7 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 			return generable.ErrorT, false
 		}
 		giver, t = m.Label(), m.out
-		if m.kind == FnNode && m.site.What == "map" { // a function written there itself
+		if m.kind == FnNode && m.site.What == "map" { // a function written in the edge itself
 			giver, at = "map", m.site.Span.Or(e.Span)
 		}
 	}
@@ -254,9 +253,9 @@ func (s *Session) carried(e *Edge, from *Node, t *generable.Type) (*generable.Ty
 	return t, ok
 }
 
-// cannotCarry reports that an edge's target does not take the output of giver, for some reasons.
+// cannotCarry reports that an edge's target does not take the output of giver, and why.
 func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []generable.Reason, from, taker *Node) {
-	if why == nil { // it was reported
+	if why == nil { // already reported
 		return
 	}
 	at, in := e.Span, taker.in
@@ -268,7 +267,7 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []ge
 		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
 		return
 	}
-	if taker == e.Map { // what the map takes
+	if taker == e.Map { // the map's input
 		d.Helpf("let map take %s: map = fn(f, input = %s, output = ...)", t, t)
 		return
 	}
@@ -279,7 +278,7 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []ge
 	d.Helpf("let map give %s: map = fn(f, output = %s)", in, in)
 }
 
-// unmatched handles what no edge of node k takes.
+// unmatched handles the values that no edge of node k takes.
 func (s *Session) unmatched(n *Node, k int, w *routing, end func(int, *generable.Type)) bool {
 	g, from := n.spec.Graph, n.kids[k]
 	rest := from.out
@@ -315,13 +314,13 @@ func (s *Session) unmatched(n *Node, k int, w *routing, end func(int, *generable
 	return false
 }
 
-// ending is a node that may end a graph, and its output then.
+// ending is a node that may end a graph, and the graph's output in that case.
 type ending struct {
 	node int
 	t    *generable.Type
 }
 
-// connected finds the nodes that are reached from the start, and whether the end is.
+// connected finds the nodes that are reachable from the start, and reports whether the end is.
 func connected(leads [][]int) (reached []bool, exits bool) {
 	reached = make([]bool, len(leads))
 	reached[0] = true
@@ -338,7 +337,7 @@ func connected(leads [][]int) (reached []bool, exits bool) {
 	return reached, exits
 }
 
-// allReached checks that every node is reached from the start, and that the end is.
+// allReached checks that every node and the end are reachable from the start.
 func (s *Session) allReached(n *Node, reached []bool, exits bool) bool {
 	g, ok := n.spec.Graph, true
 	for k := range g.Nodes {
@@ -362,7 +361,7 @@ func (s *Session) allReached(n *Node, reached []bool, exits bool) bool {
 	return ok
 }
 
-// ending finds the type of a graph's output.
+// ending infers the output type of a graph.
 func (s *Session) ending(n *Node, ends []ending) (*generable.Type, bool) {
 	if slices.ContainsFunc(ends, func(e ending) bool { return e.t.Deref().Kind == generable.ErrorType }) {
 		return generable.ErrorT, true

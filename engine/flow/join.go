@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// join checks one edge of a pipeline and settles the types of steps that follow their input. Where a
-// did not fit what comes before it, that is given as well: when b would take that, it is a alone that
-// is out of place, and one mistake yields one message.
+// join checks one edge of a pipeline and settles the types of steps that follow their input. If a does not fit the step
+// before it, before is that step: if b would take its output, only a is out of place, and one mistake yields one
+// message.
 func (s *Session) join(site Site, a, b, before *Node) bool {
 	if a, b = a.last(), b.first(); a.failed || b.failed {
 		return true
@@ -44,8 +44,8 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 	return false
 }
 
-// hand passes a value of a type to a node. It settles the node's types where they are open, and returns
-// the reasons why the node does not take it. Without reasons ok is false when that was reported already.
+// hand passes a value of type t to a node. It settles the node's types if they are open, and returns the reasons why
+// the node does not take the value. If ok is false without reasons, the mistake was already reported.
 func (s *Session) hand(at diag.Span, giver string, t *generable.Type, to *Node) (why []generable.Reason, ok bool) {
 	if !s.inferOpen(to, t) {
 		return nil, false
@@ -59,7 +59,7 @@ func (s *Session) hand(at diag.Span, giver string, t *generable.Type, to *Node) 
 	return why, why == nil
 }
 
-// mistake reports nodes that do not go together: what is wrong with them, and where they were made.
+// mistake reports nodes that do not fit together: what is wrong, and where the nodes were made.
 func (s *Session) mistake(code diag.Code, at diag.Span, message, label string, nodes ...*Node) *diag.Diagnostic {
 	d := s.Errorf(code, at, "%s", message)
 	d.Label = label
@@ -78,8 +78,8 @@ func (s *Session) cannotJoin(at diag.Span, message, label string, why []generabl
 // outputText describes a node's output, for a message.
 func (n *Node) outputText() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
 
-// last is the step that returns a pipeline's output, where that has failed: its last joint may be
-// right, and the next one wrong. It is the node itself otherwise.
+// last returns the last step of a failed pipeline, else the node itself: the pipeline's last joint may be right and the
+// next one wrong.
 func (n *Node) last() *Node {
 	for n.failed && n.kind == PipelineNode && len(n.kids) > 0 {
 		n = n.kids[len(n.kids)-1]
@@ -87,8 +87,7 @@ func (n *Node) last() *Node {
 	return n
 }
 
-// beforeLast is the step whose output the last step of a failed pipeline does not take, nil where it
-// does.
+// beforeLast returns the step whose output the last step of a failed pipeline does not take, else nil.
 func (n *Node) beforeLast() *Node {
 	for n.failed && n.kind == PipelineNode && len(n.kids) > 1 {
 		if last := n.kids[len(n.kids)-1]; last.failed && last.kind == PipelineNode {
@@ -103,7 +102,7 @@ func (n *Node) beforeLast() *Node {
 	return nil
 }
 
-// first is the step that takes what a failed pipeline takes.
+// first returns the first step of a failed pipeline, else the node itself.
 func (n *Node) first() *Node {
 	for n.failed && n.kind == PipelineNode && len(n.kids) > 0 {
 		n = n.kids[0]
@@ -120,7 +119,7 @@ func (s *Session) reasons(d *diag.Diagnostic, why []generable.Reason, from *gene
 	}
 }
 
-// joinHelp proposes what to put between a giver and a taker.
+// joinHelp proposes what to put between two nodes that do not fit.
 func joinHelp(d *diag.Diagnostic, from, to *generable.Type, taker string) {
 	from, to = from.Deref(), to.Deref()
 	switch {
@@ -152,7 +151,7 @@ func joinHelp(d *diag.Diagnostic, from, to *generable.Type, taker string) {
 	}
 }
 
-// fieldFor is the first field of a schema that fits where the whole does not, "" for none.
+// fieldFor returns the first field of a schema that fits where the whole schema does not, else "".
 func fieldFor(from, to *generable.Type) string {
 	if from = from.Deref(); from.Kind != generable.RecordType {
 		return ""
@@ -165,8 +164,8 @@ func fieldFor(from, to *generable.Type) string {
 	return ""
 }
 
-// edge is what a node gets, for the notes of a strict session. A node has one place and so
-// one edge into it, and a loop's body another that leads back.
+// edge is the value that a node receives, for the notes of a strict session. A node has one place and so one edge into
+// it. The body of a loop has a second one that leads back.
 type edge struct {
 	at         diag.Span
 	giver      string
@@ -184,7 +183,7 @@ func (s *Session) edge(to edgeTo, e edge) {
 	}
 }
 
-// noteUnchecked notes the edges that only a run can prove.
+// noteUnchecked notes the edges that are proven only at run time.
 func (s *Session) noteUnchecked() {
 	if !s.Strict {
 		return
@@ -202,9 +201,9 @@ func (s *Session) noteUnchecked() {
 	}
 }
 
-// The types of a pick, and of a template or an approval that declares no input, follow what comes before
-// them. So do those of a structure that hands its input to such a step. They are open until
-// they are placed behind a node whose output is known.
+// The types of a pick, and of a template or an approval that declares no input, follow the node before it. So do the
+// types of a structure that passes its input to such a step. They are open until they are placed behind a node whose
+// output is known.
 
 // isOpen reports whether the types of a structure still depend on what comes before it.
 func isOpen(n *Node) bool {
@@ -217,7 +216,7 @@ func isOpen(n *Node) bool {
 	return slices.ContainsFunc(n.takers(), func(k *Node) bool { return k.open })
 }
 
-// takers are the kids to which a structure hands its input.
+// takers returns the kids to which a structure passes its input.
 func (n *Node) takers() []*Node {
 	switch n.kind {
 	case AgentNode, FixNode:
@@ -228,8 +227,8 @@ func (n *Node) takers() []*Node {
 	return n.kids[:min(len(n.kids), 1)]
 }
 
-// inferOpen settles the types of an open node by what comes before it. It reports false when a
-// mistake was found by that; the node has then failed.
+// inferOpen settles the types of an open node by its input. It reports false if that reveals a mistake; the node has
+// then failed.
 func (s *Session) inferOpen(n *Node, in *generable.Type) bool {
 	if n.failed {
 		return false
@@ -274,7 +273,7 @@ func (s *Session) inferAll(kids []*Node, in *generable.Type) bool {
 	return ok
 }
 
-// project returns the type of what a pick takes from in.
+// project returns the type of the field that a pick takes from in.
 func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 	typ, lacks := typing.FieldType(in, n.field)
 	if lacks == nil {
@@ -299,13 +298,13 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 	return generable.ErrorT, false
 }
 
-// sound leaves out the nodes that failed, about which nothing more is said.
+// sound leaves out failed nodes, about which nothing more is reported.
 func sound(nodes []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n *Node) bool { return n.failed })
 }
 
-// commonInput finds the input that all nodes accept: the most specific one. It returns the
-// nodes that do not accept it, which it has reported.
+// commonInput finds the input that all nodes accept: the most specific one. It reports and returns the nodes that do
+// not accept it.
 func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, strange map[*Node]bool) {
 	pick := nodes[0]
 	for _, n := range nodes {
@@ -335,12 +334,12 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 	return pick.in, strange
 }
 
-// commonOutput finds the output type of several nodes: the declared one, the one they share,
-// or the declared union of which all are variants. Routes, when there are any, distinguish
-// the nodes. Reported nodes are not reported again: they may be the wrong nodes altogether.
+// commonOutput finds the output type of several nodes: the declared one, the one that they share, or the declared union
+// whose variants they all are. Routes, if any, identify the nodes in messages. Nodes in reported are not reported
+// again: they may be the wrong nodes altogether.
 func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Node, routes []Route, reported map[*Node]bool) (*generable.Type, bool) {
 	types := make([]*generable.Type, 0, len(nodes))
-	var at []int // in nodes, of those
+	var at []int // the index in nodes of each type
 	for i, n := range nodes {
 		if n.failed {
 			return generable.ErrorT, true
@@ -362,7 +361,7 @@ func (s *Session) commonOutput(site Site, declared *generable.Type, nodes []*Nod
 	return generable.ErrorT, false
 }
 
-// joined finds the type that several have in common. With any among them all is any.
+// joined finds the common type of several types. If any of them is any, the result is any.
 func (s *Session) joined(types []*generable.Type) (*generable.Type, bool) {
 	if t, ok := generable.Join(types, s.unions); ok {
 		return t, true
@@ -370,7 +369,7 @@ func (s *Session) joined(types []*generable.Type) (*generable.Type, bool) {
 	return generable.AnyT, slices.ContainsFunc(types, func(t *generable.Type) bool { return t.Deref().Kind == generable.AnyType })
 }
 
-// declaredOutput checks that the nodes' outputs are of the type that the script declares.
+// declaredOutput checks that the nodes' outputs have the type that the script declares.
 func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*Node, at []int, routes []Route) bool {
 	var strange []int
 	wide := []*generable.Type{declared}
@@ -387,10 +386,10 @@ func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*N
 	return len(strange) == 0
 }
 
-// maxGivers is how many outputs that differ a message names.
+// maxGivers is how many different outputs a message names.
 const maxGivers = 4
 
-// outputsDiffer reports the nodes whose outputs have no type in common: the first of each type.
+// outputsDiffer reports nodes whose outputs have no type in common: the first node of each type.
 func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Route) {
 	var differ []int
 	types := make([]*generable.Type, 0, len(at))
@@ -418,20 +417,20 @@ func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Rou
 	}
 }
 
-// giver names a node by its route, where it has one.
+// giver names a node by its route, if it has one.
 func giver(nodes []*Node, routes []Route, i int) string {
 	switch {
 	case routes == nil:
 		return nodes[i].Label()
 	case i >= len(routes):
 		return "otherwise"
-	case routes[i].When != nil: // as all the others of its kind
+	case routes[i].When != nil: // all conditions are named alike
 		return fmt.Sprintf("route %d, when(...),", i+1)
 	}
 	return "the route for " + routes[i].Key()
 }
 
-// asArguments writes nodes as arguments, where all have a name.
+// asArguments writes nodes as arguments, or "..." if one has no name.
 func asArguments(nodes []*Node) string {
 	var names []string
 	for _, n := range nodes {

@@ -1,14 +1,14 @@
 // Package flow composes agents and functions into typed flows.
 //
-// A [Session] makes [Node]s: a step with [Session.Fn], an agent with [Session.Agent], a sequence with
-// [Session.Then], and every other composition likewise. A node has an input and an output type and one
-// place in the flow. What does not fit is reported where it is composed, as a diagnostic with a position,
-// and the node then stands for one whose types fit everywhere, so that one mistake yields one message.
-// [Session.Seal] ends composing; from then on any number of runs may share the nodes.
+// A [Session] makes [Node]s: a step with [Session.Fn], an agent with [Session.Agent], a sequence with [Session.Then],
+// and so on for every other composition. A node has an input type, an output type and one place in the flow. A node
+// that does not fit is reported where it is composed, as a diagnostic with a position. From then on its types fit
+// everywhere, so that one mistake yields one message. [Session.Seal] ends composing; after that any number of runs may
+// share the nodes.
 //
-// Types that a script leaves open, those of a pick or of a template, are settled by what the node is
-// placed behind. [Session.CheckTranscripts] finds transcripts that nobody reads, [Bounds] finds the most that a
-// flow may ask of models.
+// Types that a script leaves open, such as those of a pick or a template, are settled by the node before them.
+// [Session.CheckTranscripts] finds transcripts that nobody reads. [Bounds] finds the most that a flow may ask of
+// models.
 package flow
 
 import (
@@ -30,7 +30,7 @@ import (
 // NodeKind is the kind of a node: an agent, a step, or how it composes others.
 type NodeKind uint8
 
-// The kinds of nodes. Every kind goes wherever a node goes.
+// The kinds of nodes. A node of any kind can be used wherever a node is expected.
 const (
 	AgentNode NodeKind = iota
 	FnNode
@@ -49,18 +49,18 @@ const (
 	AttemptNode
 	VoteNode
 	WrapNode
-	HandoffNode // a branch whose choice is reported
+	HandoffNode // a branch that reports its choice
 	VerifyNode
-	FixNode // the place of what mends failed calls of tools
+	FixNode // holds the fixer of failed tool calls
 	BoundedNode
-	ApprovalNode // a step that a person has to approve
+	ApprovalNode // a step that needs a person's approval
 )
 
-// The words are those of positions and messages.
+// The words used in messages.
 var nodeWords = [...]string{"agent", "fn", "pick", "template", "pipeline", "parallel", "forum", "loop", "branch", "each", "graph",
 	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded", "approval"}
 
-// The position of an approval is that of any step: it belongs to ids that runs have recorded.
+// The segments of positions. An approval has that of a step, since runs have recorded ids that contain it.
 var nodeSegments = [...]string{"agent", "fn", "pick", "template", "then", "par", "forum", "loop", "branch", "each", "graph",
 	"fallback", "race", "retry", "attempt", "vote", "wrap", "handoff", "verify", "fix", "bounded", "fn"}
 
@@ -85,16 +85,16 @@ type Node struct {
 	depth   int        // of nodes inside each other
 	flat    bool       // made by an operator that has no options: the next one may open it
 	lead    bool       // the first kid was opened by its name: its members are members of this node
-	count   int        // of members, the merge of a par among them
+	count   int        // the number of members, including the merge of a par
 	open    bool       // its types follow what comes before it, which is not known yet
-	failed  bool       // a mistake was reported: says nothing more about its types
+	failed  bool       // a mistake was reported: nothing more is reported about its types
 
 	endsWrong bool // of a pipeline: its last joint is wrong
 
 	agent    *agent.Spec
 	field    string          // of a pick
 	question string          // of an approval
-	arriving *generable.Type // of a fn that declares no input: the output of what comes before it
+	arriving *generable.Type // of a fn that declares no input: the output of the node before it
 	declared *generable.Type // of par and branch: the output that the script declares for a branch
 	loop     *LoopOptions
 	routes   []Route // of a branch; kids are the source and then the handlers
@@ -106,16 +106,16 @@ type Node struct {
 	bound    *engine.Limits    // of a bounded node
 	onError  OnError           // of par and each
 	gives    []*generable.Type // of a flat par: its branches' outputs, each type once
-	merges   bool              // of a par: the last kid makes something of the list
-	history  *agent.History    // of the agents inside that have none of their own
+	merges   bool              // of a par: the last kid turns the list into the output
+	history  *agent.History    // of the agents inside without a history of their own
 	quorum   int               // of a forum: how many participants must agree; 0: a captain decides
 
-	types func(*Session, *Node) bool // settles the types of a structure by those of its kids, and reports whether they go together
+	types func(*Session, *Node) bool // settles the types of a structure by those of its kids, and reports whether they fit
 
 	spec node.Spec
 }
 
-// Spec returns what the engine runs the node by. Its type is internal to the engine.
+// Spec returns the specification by which the engine runs the node. Its type is internal to the engine.
 func (n *Node) Spec() *node.Spec { return &n.spec }
 
 // Site returns where the node was made.
@@ -145,8 +145,8 @@ func (n *Node) Out() *generable.Type { return n.out }
 // Pos returns the position where the node was made.
 func (n *Node) Pos() diag.Pos { return n.site.Span.Pos }
 
-// Children returns the nodes placed in this one: of a branch the source first, then the handlers; of an
-// agent the nodes that are its tools, then those that recover failed calls.
+// Children returns the nodes placed in this one. For a branch these are the source and then the handlers; for an agent,
+// its tool nodes and then the nodes that recover failed calls.
 func (n *Node) Children() []*Node { return n.kids }
 
 // Failed reports whether a mistake was already reported for the node.
@@ -155,14 +155,14 @@ func (n *Node) Failed() bool { return n.failed }
 // Agent returns the specification of an agent, nil for other nodes.
 func (n *Node) Agent() *agent.Spec { return n.agent }
 
-// Free reports whether the node has no place in another one.
+// Free reports whether the node has no place in another node.
 func (n *Node) Free() bool { return n.place == nil }
 
 // Routes returns the routes of a branch in order, and its otherwise node.
 func (n *Node) Routes() ([]Route, *Node) { return n.routes, n.other }
 
-// Edges returns the edges of a graph in order, and the node for what no edge takes. It is nil
-// for other nodes.
+// Edges returns the edges of a graph in order, and the node for values that no edge takes. It returns nil for other
+// nodes.
 func (n *Node) Edges() ([]Edge, *Node) {
 	if g := n.spec.Graph; g != nil && g.Other >= 0 {
 		return n.edges, n.kids[g.Other]
@@ -170,11 +170,11 @@ func (n *Node) Edges() ([]Edge, *Node) {
 	return n.edges, nil
 }
 
-// Carried returns the type of the values that route i of a branch or edge i of a graph takes, nil where
-// nothing is left for it.
+// Carried returns the type of the values that route i of a branch or edge i of a graph takes, nil if no values are left
+// for it.
 func (n *Node) Carried(i int) *generable.Type { return n.spec.Sent[i] }
 
-// Merge returns the node that turns the list of a parallel into its output, nil when there is none.
+// Merge returns the node that turns the list of a parallel into its output, nil without one.
 func (n *Node) Merge() *Node {
 	if !n.merges {
 		return nil
@@ -182,7 +182,7 @@ func (n *Node) Merge() *Node {
 	return n.kids[len(n.kids)-1]
 }
 
-// branches are the kids of a parallel that are next to each other.
+// branches returns the kids of a parallel that run concurrently.
 func (n *Node) branches() []*Node {
 	if n.merges {
 		return n.kids[:len(n.kids)-1]
@@ -190,8 +190,8 @@ func (n *Node) branches() []*Node {
 	return n.kids
 }
 
-// Decides returns the node that ends a forum: the captain or, where the participants must agree, the node
-// for when they do not. It is nil when there is neither.
+// Decides returns the node that ends a forum: the captain or, with a consensus, the node that decides when the
+// participants do not agree. It returns nil without either.
 func (n *Node) Decides() *Node {
 	if n.kind != ForumNode || n.quorum > 0 && n.other == nil {
 		return nil
@@ -199,17 +199,17 @@ func (n *Node) Decides() *Node {
 	return n.kids[len(n.kids)-1]
 }
 
-// Consensus returns how many participants of a forum must agree, 0 where a captain decides.
+// Consensus returns how many participants of a forum must agree, 0 if a captain decides.
 func (n *Node) Consensus() int { return n.quorum }
 
-// OnError returns what a parallel or an each does with failures.
+// OnError returns how a parallel or an each handles failures.
 func (n *Node) OnError() OnError { return n.onError }
 
 // Field returns the field that a pick projects.
 func (n *Node) Field() string { return n.field }
 
-// Label returns a name of the node for people: its declared name, the name of the function that a step
-// calls, or its kind. Positions hold the declared name alone.
+// Label returns a name of the node for people: its declared name, else the name of the function that a step calls, else
+// its kind. Positions contain only declared names.
 func (n *Node) Label() string {
 	if n.name != "" {
 		return n.name
@@ -225,7 +225,8 @@ func (n *Node) Label() string {
 // Question returns what an approval asks a person, "" for other nodes.
 func (n *Node) Question() string { return n.question }
 
-// Detail returns what a step does, as a script says it, or the kind of any other node: pick("code"), approval("Ship?").
+// Detail returns what a step does in the script's syntax, pick("code") or approval("Ship?"), or the kind of any other
+// node.
 func (n *Node) Detail() string {
 	switch n.kind {
 	case PickNode:
@@ -236,14 +237,14 @@ func (n *Node) Detail() string {
 	return n.kind.String()
 }
 
-// Acts returns the strongest effect class of the functions of a node and of the nodes inside it.
+// Acts returns the strongest effect class of the functions in a node and the nodes inside it.
 func (n *Node) Acts() (class engine.Class) {
 	n.Callbacks(func(f engine.Func) { class = class.Stronger(callback.EffectClass(f)) })
 	return class
 }
 
-// Arriving returns what reaches a fn without a name that declares no input, nil where that is not known. Nothing
-// else can call it.
+// Arriving returns the input type of a fn that has no name and declares no input, nil if it is not known. Nothing else
+// can call such a fn.
 func (n *Node) Arriving() *generable.Type {
 	if n.kind != FnNode || n.name != "" || n.failed {
 		return nil
@@ -251,10 +252,10 @@ func (n *Node) Arriving() *generable.Type {
 	return n.arriving
 }
 
-// Callbacks calls give with each function that the node or a node inside it calls. Of agents these are the
-// functions that run instead of a model.
+// Callbacks calls give with each function that the node or a node inside it calls. For agents these are the functions
+// that run instead of a model.
 func (n *Node) Callbacks(give func(engine.Func)) {
-	if n == nil { // the map of an edge that has none
+	if n == nil { // an edge without a map
 		return
 	}
 	each := func(fs ...engine.Func) {
@@ -295,28 +296,29 @@ func (n *Node) Callbacks(give func(engine.Func)) {
 // Bound returns the limits of a bounded node, nil for other nodes.
 func (n *Node) Bound() *engine.Limits { return n.bound }
 
-// Prepared is what a model takes part in whose answers were prepared. Each function may be nil.
+// Prepared holds what was prepared for a run whose model answers are prepared. Each function may be nil.
 type Prepared struct {
-	// CutOff receives the agents of a branch that a sibling ended: they may not be asked any more. An empty list
-	// means any agent.
+	// CutOff receives the agents of a branch that a sibling ended: they may receive no more calls. An empty list means
+	// any agent.
 	CutOff func(agents []string)
 
-	// HasSeed says that random numbers and ids follow from Seed, else from the id of the run. SeedKept is asked before each of
-	// them for the seed to go by, and Timed is around what answers [engine.EffectTime] by the scheduler's clock: of
-	// one who keeps the seed and the time of a run, or has kept them.
+	// HasSeed says that random numbers and ids follow from Seed, else from the id of the run. SeedKept is called with
+	// that seed before each of them and returns the seed to use. Timed wraps the handler that answers
+	// [engine.EffectTime] by the scheduler's clock. Both serve a caller that records, or has recorded, the seed and the
+	// time of a run.
 	Seed     uint64
 	HasSeed  bool
 	SeedKept func(seed uint64) (uint64, error)
 	Timed    engine.Middleware
 
-	// StandIn returns what is taken for the result of a tool that is not to be called.
+	// StandIn returns the stand-in result of a tool that must not be called.
 	StandIn func(t *agent.Tool) (v generable.Value, stands bool, err error)
 
-	// Call carries out a permitted call of a tool of the script in a test: by run, or else as the test answers it.
+	// Call executes a permitted call of a script's tool in a test: it calls run, or answers as the test says.
 	Call func(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error)
 }
 
-// RunSpec is all that a run needs besides its scheduler.
+// RunSpec is all that a run needs in addition to its scheduler.
 type RunSpec struct {
 	ID       string            // part of idempotency keys; "" is "run"
 	Node     *Node             // what to run, or
@@ -325,33 +327,33 @@ type RunSpec struct {
 	Args     []generable.Value // of Main
 	Handler  engine.Handler    // runs the effects
 	Journal  engine.Journal    // nil: nothing is remembered
-	Session  *session.Ref      // that the run takes while it lasts; nil: it is of none
-	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: none does
-	Model    string            // of agents that name none, or of all
-	Models   map[string]string // by agent name, over all else
-	Aliases  map[string]string // names that stand for models, wherever one is named: "fast" for "openai/gpt-5-mini"
+	Session  *session.Ref      // the session that the run holds while it lasts; nil: none
+	Keeps    *agent.MemoryBank // a memory that needs a session: without one nothing is called; nil: no memory needs one
+	Model    string            // of agents that name none, or, with Overrides, of all
+	Models   map[string]string // by agent name, takes precedence over everything else
+	Aliases  map[string]string // names that stand for models wherever one is named: "fast" for "openai/gpt-5-mini"
 	Limits   engine.Limits
-	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is
-	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a bounded sum
+	OnBudget engine.OnBudget // asked before a budget ends something; nil: nobody is asked
+	Pricer   engine.Pricer   // of model calls; nil: no price is known, and nothing is bought with a limited sum
 	Listener engine.Listener
-	Secrets  func() []string // that the handlers hold by now, and nothing else of the run does; nil: they hold none
+	Secrets  func() []string // the secrets that only the handlers hold by now; nil: they hold none
 
-	Prepared *Prepared // what was prepared for the run, or kept of another one; nil: nothing
+	Prepared *Prepared // prepared for the run, or recorded from another one; nil: nothing
 
-	OnToolError *agent.Recovery  // of tools of agents that have none of their own
+	OnToolError *agent.Recovery  // of tools whose agent has none
 	Hooks       []*agent.Hooks   // around the calls of all agents
 	Policies    []*policy.Policy // over all calls of tools; a script can only be stricter
 
-	OnUnknown engine.OnUnknown // what is done about effects of which it is unknown whether they were carried out, where their tool does not say
-	Parks     bool             // ends with what it waits for, once all of it waits for answers from outside; else it stays until they come
+	OnUnknown engine.OnUnknown // what to do about effects that may or may not have been executed, where their tool does not say
+	Parks     bool             // the run ends and returns what it waits for, once it waits only for answers from outside; else it stays until they arrive
 	Sleeps    bool             // its script may sleep
-	Virtual   bool             // its scheduler's time is not what bounds it from outside
-	Overrides bool             // Model is that of all agents, over what the script says
+	Virtual   bool             // its scheduler's clock is not the one that bounds the run from outside
+	Overrides bool             // Model applies to all agents and takes precedence over the script
 }
 
-// CheckAliases reports an alias that could be taken for something else, or that stands for no model.
+// CheckAliases reports an alias that could be mistaken for something else, or that names no model.
 func (s *RunSpec) CheckAliases() *engine.Error {
-	if len(s.Aliases) == 0 { // which costs a run nothing
+	if len(s.Aliases) == 0 { // costs a run nothing
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Aliases)) {
@@ -365,7 +367,8 @@ func (s *RunSpec) CheckAliases() *engine.Error {
 	return nil
 }
 
-// Named returns the model that a name stands for: what an alias says, else the name. Requests hold nothing else.
+// Named returns the model that a name stands for: its alias's target, else the name itself. Requests contain only
+// these.
 func (s *RunSpec) Named(model string) string {
 	if to, ok := s.Aliases[model]; ok {
 		return to

@@ -13,10 +13,10 @@ import (
 // AttemptType is the schema of the outcome of a call whose value may be anything.
 var AttemptType = AttemptOf(generable.AnyT)
 
-// statusType holds the words of a [engine.Status].
+// statusType lists the words of an [engine.Status].
 var statusType = &generable.Type{Kind: generable.EnumType, Name: "Status", Values: []string{string(engine.StatusOK), string(engine.StatusFailed), string(engine.StatusSkipped), string(engine.StatusCancelled)}}
 
-// AttemptOf is the schema of the outcome of a call that returns a t.
+// AttemptOf returns the schema of the outcome of a call that returns a t.
 func AttemptOf(t *generable.Type) *generable.Type {
 	return &generable.Type{Kind: generable.RecordType, Name: generic("Attempt", t), Doc: "The outcome of a call", Fields: []generable.Field{
 		{Name: "ok", Type: generable.BoolT, Guide: "whether the call returned a value"},
@@ -26,24 +26,24 @@ func AttemptOf(t *generable.Type) *generable.Type {
 	}}
 }
 
-// IsAttempt reports whether a type is an [AttemptOf] one.
+// IsAttempt reports whether a type was made by [AttemptOf].
 func IsAttempt(t *generable.Type) bool {
 	return t.Kind == generable.RecordType && len(t.Fields) == 4 && t.Fields[3].Type == statusType
 }
 
-// VerdictType is the schema that a model answers with when it verifies.
+// VerdictType is the schema of a model's answer when it verifies.
 var VerdictType = &generable.Type{Kind: generable.RecordType, Name: "Verdict", Doc: "Whether the work does what was asked", Fields: []generable.Field{
 	{Name: "success", Type: generable.BoolT, Guide: "True when it does, False when something must change"},
 	{Name: "feedback", Type: generable.StrT, Guide: "what must change, precisely enough to act on; empty when nothing must"},
 }}
 
-// CritiqueOf is the schema of what verifying a t returns: the verdict, and what it is about.
+// CritiqueOf returns the schema of the result of verifying a t: the verdict and the value that was verified.
 func CritiqueOf(t *generable.Type) *generable.Type {
 	fields := append(slices.Clone(VerdictType.Fields), generable.Field{Name: "input", Type: t, Guide: "what was verified"})
 	return &generable.Type{Kind: generable.RecordType, Name: generic("Critique", t), Doc: "A verdict and what it is about", Fields: fields}
 }
 
-// generic names a schema by the type it was made for; of any it has no brackets.
+// generic names a schema by the type it was made for, without brackets for any.
 func generic(name string, t *generable.Type) string {
 	if t.Deref().Kind == generable.AnyType {
 		return name
@@ -51,7 +51,7 @@ func generic(name string, t *generable.Type) string {
 	return fmt.Sprintf("%s[%s]", name, t)
 }
 
-// optional is t | None. What may be anything may be None already.
+// optional returns t | None. A type that may be anything includes None already.
 func optional(t *generable.Type) *generable.Type {
 	if t.Deref().Kind == generable.AnyType {
 		return t
@@ -59,7 +59,7 @@ func optional(t *generable.Type) *generable.Type {
 	return generable.OneOf(t, generable.NoneT)
 }
 
-// Attempted makes a value of an [AttemptOf] type: of a call's result, or of its failure.
+// Attempted makes a value of an [AttemptOf] type from a call's result or from its failure.
 func Attempted(t *generable.Type, v generable.Value, failed *engine.Error) generable.Value {
 	status, failure := engine.StatusOK, generable.Value{}
 	if failed != nil {
@@ -78,16 +78,15 @@ func (s *Session) attempt(n *Node) bool {
 	return true
 }
 
-// Verify makes of an agent X→Verdict a node that returns the verdict and what it is
-// about: X→Critique[X].
+// Verify turns an agent X→Verdict into a node that returns the verdict and the value it is about: X→Critique[X].
 func (s *Session) Verify(site Site, judge *Node) *Node {
 	return s.structure(&Node{kind: VerifyNode, site: site, types: (*Session).verify}, []*Node{judge}, nil)
 }
 
-// Judging is the system text of an agent that verifies and has none.
+// Judging is the system text of a verifying agent without a prompt.
 const Judging = "Verify the work that you are given. Judge it by the task alone, and be precise about what must change."
 
-// JudgeText returns the system text of an agent that verifies: its prompt, or [Judging], with the task that the work
+// JudgeText returns the system text of a verifying agent: its prompt, or [Judging], followed by the task that the work
 // was done for.
 func JudgeText(prompt, task string) string {
 	prompt = cmp.Or(prompt, Judging)

@@ -15,14 +15,13 @@ type FirstOptions struct {
 	Output *generable.Type // the declared output, nil to infer it
 }
 
-// Fallback runs nodes on one input, one after the other, until one succeeds: X→Y each
-// becomes X→Y.
+// Fallback runs nodes on one input, one after the other, until one succeeds. Nodes X→Y become X→Y.
 func (s *Session) Fallback(site Site, o FirstOptions, nodes ...*Node) *Node {
 	return s.first(FallbackNode, site, o, nodes)
 }
 
-// Race runs nodes on one input at once. The first success wins, and the others are cancelled:
-// X→Y each becomes X→Y.
+// Race runs nodes on one input concurrently. The first success wins, and the others are cancelled. Nodes X→Y become
+// X→Y.
 func (s *Session) Race(site Site, o FirstOptions, nodes ...*Node) *Node {
 	return s.first(RaceNode, site, o, nodes)
 }
@@ -34,7 +33,7 @@ func (s *Session) first(kind NodeKind, site Site, o FirstOptions, nodes []*Node)
 	return s.structure(&Node{kind: kind, site: site, declared: o.Output, types: (*Session).alternatives}, nodes, nil)
 }
 
-// alternatives finds the types of nodes of which one returns the output.
+// alternatives infers the types of a structure in which one node returns the output.
 func (s *Session) alternatives(n *Node) bool {
 	in, strange := s.commonInput(n.site, n.kids)
 	ok := len(strange) == 0 && s.inferAll(sound(n.kids), in)
@@ -43,17 +42,17 @@ func (s *Session) alternatives(n *Node) bool {
 	return ok && ok2
 }
 
-// OnError says what becomes of the failures of branches that run at once.
+// OnError says how failures of concurrent branches are handled.
 type OnError uint8
 
 // What a parallel or an each does when a branch fails.
 const (
-	OnErrorRaise OnError = iota // the others are cancelled, and it fails
-	OnErrorKeep                 // each branch returns an Attempt, at its place
-	OnErrorDrop                 // the list holds what succeeded
+	OnErrorRaise OnError = iota // the other branches are cancelled, and the node fails
+	OnErrorKeep                 // each branch returns an Attempt, in its place
+	OnErrorDrop                 // the list contains the successes
 )
 
-// itemOf is the type of one item of the list that concurrent branches return, t each.
+// itemOf returns the item type of the list that concurrent branches return, for branches that return t.
 func (n *Node) itemOf(t *generable.Type) *generable.Type {
 	if n.onError == OnErrorKeep {
 		return AttemptOf(t)
@@ -63,14 +62,14 @@ func (n *Node) itemOf(t *generable.Type) *generable.Type {
 
 // ParOptions are the options of a parallel.
 type ParOptions struct {
-	Limit  int             // branches at once, 0 for all
+	Limit  int             // concurrent branches, 0 for all
 	Output *generable.Type // the declared type of a branch's output, nil to infer it
 
 	OnError OnError
-	Merge   *Node // makes something of the list: list[Y]→Z makes X→Z; nil: the list is the output
+	Merge   *Node // turns the list into the output: list[Y]→Z makes X→Z; nil: the list is the output
 }
 
-// Par runs nodes concurrently on one input: X→Y each becomes X→list[Y], in declared order.
+// Par runs nodes concurrently on one input. Nodes X→Y become X→list[Y], in declared order.
 func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	if !s.some(ParallelNode, site, nodes) {
 		return s.Failed(ParallelNode, site)
@@ -82,9 +81,8 @@ func (s *Session) Par(site Site, o ParOptions, nodes ...*Node) *Node {
 	return s.structure(n, nodes, func(left *Node) bool { return s.widened(n, left) || s.parallel(n) })
 }
 
-// widened finds the types of a parallel that has one branch more than an opened left operand,
-// where they are the same: a long chain of operators does not go through all its branches again
-// for each.
+// widened infers the types of a parallel that has one branch more than an opened left operand, if the types stay the
+// same. A long chain of operators then does not visit all its branches again for each operator.
 func (s *Session) widened(n, left *Node) bool {
 	if left == nil || left.open {
 		return false
@@ -107,7 +105,7 @@ func (s *Session) parallel(n *Node) bool {
 	if n.merges {
 		given := text.Each(members, func(k *Node) *generable.Type { return k.out })
 		all := generable.OneOf(given...)
-		if _, same := s.joined(given); declared == nil && !same { // merge makes one thing of them
+		if _, same := s.joined(given); declared == nil && !same { // merge turns them into one value
 			declared = all
 		} else if m := n.Merge(); declared != nil && generable.Assignable(m.out, declared) == nil && generable.Assignable(all, declared) != nil {
 			d := s.mistake(diag.OutputsDiffer, n.site.Span, "output is what the branches of a par give, not what merge makes of it", fmt.Sprintf("they give %s, and output = %s", all, declared))
@@ -129,7 +127,7 @@ func (s *Session) parallel(n *Node) bool {
 	return ok && ok2 && s.merge(n)
 }
 
-// merge checks what makes something of a parallel's list.
+// merge checks the node that merges a parallel's list.
 func (s *Session) merge(n *Node) bool {
 	m := n.Merge()
 	if m == nil || m.failed {
@@ -148,16 +146,16 @@ func (s *Session) merge(n *Node) bool {
 	return false
 }
 
-// DefaultEachLimit is how many items an each runs at once by default.
+// DefaultEachLimit is how many items an each runs concurrently by default.
 const DefaultEachLimit = 16
 
 // EachOptions are the options of an each.
 type EachOptions struct {
-	Limit   int // items at once, default 16
+	Limit   int // concurrent items, default 16
 	OnError OnError
 }
 
-// Each lifts a node over lists: X→Y becomes list[X]→list[Y], order kept.
+// Each lifts a node over lists: X→Y becomes list[X]→list[Y]. It keeps the order.
 func (s *Session) Each(site Site, o EachOptions, body *Node) *Node {
 	if o.Limit <= 0 {
 		o.Limit = DefaultEachLimit

@@ -13,16 +13,15 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// placement says in which structure a node is, and where that was written.
+// placement says in which structure a node is placed, and where that was written.
 type placement struct {
 	kind NodeKind
 	in   *Node // the structure, once it is built
 	at   diag.Span
 }
 
-// structure makes n of its operands: it places each in n and has check, which gets the left
-// operand if that was opened, fill in the types and report what is wrong. A structure that is
-// refused claims nothing.
+// structure builds n from its operands. It places each operand in n, then calls check to fill in the types and report
+// mistakes; check receives the left operand if that was opened. A structure that is refused claims no operands.
 func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bool) *Node {
 	if s.Sealed() {
 		d := s.Errorf(diag.SealedNode, n.site.Span, "%s composes after loading has ended", n.site.What)
@@ -30,10 +29,10 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		return s.Failed(n.kind, n.site)
 	}
 	operands = s.given(n.site, operands)
-	n.name, n.kids, n.count = n.site.Name, slices.Clip(operands), len(operands) // what is behind the kids is the caller's
+	n.name, n.kids, n.count = n.site.Name, slices.Clip(operands), len(operands) // the array behind the kids belongs to the caller
 	added := operands
 	left, how := s.opens(n, operands)
-	used := left // when its kids move into n
+	used := left // set if its kids move into n
 	if left != nil {
 		n.count = left.count + len(operands) - 1
 		n.site.opened = left.count - 1
@@ -42,14 +41,14 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		used = nil
 	}
 	if used != nil {
-		// A chain of operators grows by one node each: what is done for the nodes it has is not
-		// done again. The array is shared, as nobody else adds to it: left is used up now.
+		// A chain of operators grows by one node each time: work done for its existing nodes is not repeated. The array
+		// is shared, as nobody else appends to it: left is used up now.
 		added = operands[1:]
 		n.kids, n.lead = append(left.kids, added...), left.lead
 		n.depth = left.depth
 	}
 	if !s.occupy(n, used, added) {
-		return s.Failed(n.kind, n.site) // with it the whole chain of operators: its nodes are free
+		return s.Failed(n.kind, n.site) // the whole chain of operators is refused: its nodes are free
 	}
 	if n.site.ByOp {
 		for _, k := range operands[1:] {
@@ -76,7 +75,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 		}
 	}
 	s.noteOpened(n, operands, how)
-	if left != nil && !left.open && !n.failed { // nothing that it holds is open
+	if left != nil && !left.open && !n.failed { // nothing in it is open
 		n.open = slices.ContainsFunc(added, func(k *Node) bool { return k.open })
 	} else {
 		n.open = isOpen(n)
@@ -85,7 +84,7 @@ func (s *Session) structure(n *Node, operands []*Node, check func(left *Node) bo
 	return s.add(n)
 }
 
-// added are the kids of n that an opened left operand did not bring.
+// added returns the kids of n that did not come from an opened left operand.
 func (n *Node) added(left *Node) []*Node {
 	if left == nil || n.kids[0] == left {
 		return n.kids[1:]
@@ -93,7 +92,7 @@ func (n *Node) added(left *Node) []*Node {
 	return n.kids[len(left.kids):]
 }
 
-// placeholder makes the types of a node that failed fit everywhere.
+// placeholder makes the types of a failed node fit everywhere.
 func placeholder(n *Node) {
 	if n.failed {
 		if n.in == nil {
@@ -103,7 +102,7 @@ func placeholder(n *Node) {
 	}
 }
 
-// given replaces operands that a host left out by nodes that failed.
+// given replaces operands that a host left out by failed nodes.
 func (s *Session) given(site Site, operands []*Node) []*Node {
 	i := slices.Index(operands, nil)
 	if i < 0 {
@@ -120,21 +119,20 @@ func (s *Session) given(site Site, operands []*Node) []*Node {
 	return filled
 }
 
-// opening says what becomes of the left operand of an operator that the same operator made.
+// opening says what happens to the left operand of an operator that the same operator made.
 type opening uint8
 
 const (
-	notOpened    opening = iota // it is something else, and a node among others
+	notOpened    opening = iota // it is something else and stays a single node
 	opened                      // its kids move into the new structure, so that a / b / c is one parallel
-	openedAgain                 // so do they, and the variable that named it names the new structure: q = q / c
-	openedByName                // it stays the first kid, by its name, and its members are those of the new structure
-	leftWhole                   // it came out of a function
+	openedAgain                 // like opened, and the variable that named it names the new structure: q = q / c
+	openedByName                // it stays the first kid, under its name, and its members are those of the new structure
+	leftWhole                   // a function returned it
 	leftTalking                 // it has a history
 )
 
-// opens says what becomes of the left operand, which is returned when it is opened. A pipeline in a
-// pipeline runs as one however it is nested, so that one with a name is left as it is: positions in
-// it stay what they were.
+// opens decides what happens to the left operand, and returns the operand if it is opened. Nested pipelines run as one
+// however they are nested. A pipeline with a name is therefore left as it is, which keeps positions in it unchanged.
 func (s *Session) opens(n *Node, operands []*Node) (*Node, opening) {
 	if !n.flat || len(operands) == 0 {
 		return nil, notOpened
@@ -155,8 +153,8 @@ func (s *Session) opens(n *Node, operands []*Node) (*Node, opening) {
 	return left, openedByName
 }
 
-// noteOpened notes, once for each place, that an operator means something else than it did before names
-// and functions decided what is opened.
+// noteOpened notes, once for each place, that an operator has another meaning than in versions that opened operands
+// regardless of names and functions.
 func (s *Session) noteOpened(n *Node, operands []*Node, how opening) {
 	at := n.site.Span
 	left := operands[0]
@@ -182,7 +180,7 @@ func (s *Session) noteOpened(n *Node, operands []*Node, how opening) {
 	s.Report(d)
 }
 
-// asFunction writes the function that composes the operands of the operator n as they are.
+// asFunction writes the call that composes the operands of the operator n unopened.
 func (s *Session) asFunction(n *Node, operands []*Node) string {
 	arguments := asArguments(operands)
 	if n.site.Written != nil {
@@ -197,8 +195,8 @@ func (s *Session) asFunction(n *Node, operands []*Node) string {
 	return n.kind.Segment() + "(" + arguments + ")"
 }
 
-// Leads returns the structure that a structure of the same operator opened by its name: its first child,
-// whose members are members of this one. It is nil for a structure that holds all its members itself.
+// Leads returns the structure that the same operator opened by its name. It is the first child, and its members are
+// members of this structure. Leads returns nil for a structure that holds all its members itself.
 func (n *Node) Leads() *Node {
 	if !n.lead {
 		return nil
@@ -206,7 +204,7 @@ func (n *Node) Leads() *Node {
 	return n.kids[0]
 }
 
-// operand returns where kid i was written: members are counted there.
+// operand returns where kid i was written. Spans are counted by members.
 func (n *Node) operand(i int) diag.Span {
 	if n.lead && i > 0 {
 		i += n.count - len(n.kids)
@@ -214,8 +212,8 @@ func (n *Node) operand(i int) diag.Span {
 	return n.site.Arg(i)
 }
 
-// members are the nodes that a parallel or forum runs: its kids, and in the place of a structure that was
-// opened by its name the members of that.
+// members returns the nodes that a parallel or forum runs: its kids, with a structure that was opened by its name
+// replaced by its members.
 func (n *Node) members() []*Node {
 	if !n.lead {
 		return n.branches()
@@ -223,15 +221,15 @@ func (n *Node) members() []*Node {
 	return append(slices.Clone(n.kids[0].members()), n.kids[1:]...)
 }
 
-// occupy places the kids of n: all of them or, when one is taken, none. It reports every kid
-// that is taken. What an opened left operand holds goes over with its place.
+// occupy places the kids of n, or none of them if one is already placed. It reports every kid that is. The kids of an
+// opened left operand move together with their placement.
 func (s *Session) occupy(n, left *Node, added []*Node) bool {
 	p := &placement{kind: n.kind}
 	switch {
 	case left == nil:
 	case left.kids[0].place != nil && left.kids[0].place.in == left:
 		p = left.kids[0].place
-	default: // a structure that was refused has freed them
+	default: // a refused structure freed them
 		added = n.kids
 	}
 	ok := true
@@ -267,8 +265,8 @@ func (s *Session) occupy(n, left *Node, added []*Node) bool {
 	return true
 }
 
-// Refuse makes a structure that was just made one that failed, and frees what it holds: it was made
-// of arguments with a mistake that was reported, so that what else is wrong is found as well.
+// Refuse turns a structure that was just made into a failed one, and frees its nodes. It is for a structure whose
+// arguments contained a reported mistake, so that other mistakes are found as well.
 func (s *Session) Refuse(n *Node) *Node {
 	if !n.failed {
 		n.failed, n.open = true, false
@@ -278,14 +276,14 @@ func (s *Session) Refuse(n *Node) *Node {
 	return n
 }
 
-// free takes nodes out of the structure that they are in.
+// free takes nodes out of their structure.
 func free(nodes []*Node) {
 	for _, k := range nodes {
 		k.place = nil
 	}
 }
 
-// reportTaken reports that kid i of n is placed already: by taken, or in n itself by now.
+// reportTaken reports that kid i of n is already placed: in taken, or in n itself if taken is now.
 func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 	k := n.kids[i]
 	subject := "the " + k.kind.String() + " " + k.name
@@ -326,7 +324,7 @@ func factoryHelp(n *Node) string {
 	return fmt.Sprintf("make it in a factory, def new_%s(): return %s, and call new_%s() for each place", name, made, name)
 }
 
-// article is the one before the word of a kind.
+// article returns the indefinite article for the word of a kind.
 func article(k NodeKind) string {
 	if strings.ContainsRune("aeiou", rune(k.String()[0])) {
 		return "an"
@@ -334,7 +332,7 @@ func article(k NodeKind) string {
 	return "a"
 }
 
-// shallow refuses what nests too deep to be run.
+// shallow refuses structures that nest too deep to run.
 func (s *Session) shallow(n *Node) bool {
 	if n.depth < node.MaxNesting {
 		return true
@@ -344,7 +342,7 @@ func (s *Session) shallow(n *Node) bool {
 	return false
 }
 
-// shallowTypes refuses a structure whose types nest too deep, lists of lists in the main.
+// shallowTypes refuses a structure whose types nest too deep, such as lists of lists.
 func (s *Session) shallowTypes(n *Node) bool {
 	if n.failed || !(n.in.TooDeep() || n.out.TooDeep()) {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A composition that fails claims nothing: what it was given is free for another place.
+// A composition that fails claims nothing: its operands are free for another place.
 func TestAFailedCompositionClaimsNothing(t *testing.T) {
 	w := newWorld(t)
 	a, b, d := w.node(strT, intT), w.node(strT, strT), w.node(intT, strT)
@@ -28,7 +28,7 @@ func TestAFailedCompositionClaimsNothing(t *testing.T) {
 	}
 }
 
-// What was free again and then placed elsewhere is not taken back by an operator.
+// An operator does not take back a node that became free and was then placed elsewhere.
 func TestAReopenedChainTakesNothingBack(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.node(strT, strT), w.node(strT, strT)
@@ -43,7 +43,7 @@ func TestAReopenedChainTakesNothingBack(t *testing.T) {
 	}
 }
 
-// A chain that two operators go on from is placed by the first of them.
+// If two operators extend one chain, the first of them places it.
 func TestAChainIsOpenedOnce(t *testing.T) {
 	w := newWorld(t)
 	left := w.Then(w.Op("`>>`"), w.node(strT, strT), w.node(strT, strT))
@@ -59,7 +59,7 @@ func TestAChainIsOpenedOnce(t *testing.T) {
 	}
 }
 
-// A chain of operators takes what its length takes.
+// The cost of a chain of operators is linear in its length.
 func TestLongChainsOfOperators(t *testing.T) {
 	chain := func(n int) uint64 {
 		w := newWorld(t)
@@ -87,7 +87,7 @@ func TestLongChainsOfOperators(t *testing.T) {
 	}
 }
 
-// What an operator was told by options it keeps: it is not opened for the next one.
+// A structure keeps the options of its operator: it is not opened for the next one.
 func TestOptionsAreNotFlattenedAway(t *testing.T) {
 	c := enginetest.Compose()
 	rounds := c.Forum(c.Op("`*`"), flow.ForumOptions{Rounds: 3}, c.Text(), c.Text())
@@ -116,7 +116,7 @@ func TestNodesOfASealedSessionAreNotComposed(t *testing.T) {
 	}
 }
 
-// Strict notes stand where only a run can tell, once each, and nowhere else.
+// Strict notes appear where only a run can decide, once each, and nowhere else.
 func TestStrictNotes(t *testing.T) {
 	w := newWorld(t)
 	w.Strict = true
@@ -131,7 +131,7 @@ func TestStrictNotes(t *testing.T) {
 	}
 }
 
-// pointedAt returns a site whose operands are written on lines of their own.
+// pointedAt returns a site whose operands are written on separate lines.
 func pointedAt(site flow.Site, lines ...int) flow.Site {
 	for _, line := range lines {
 		site.Args = append(site.Args, diag.Span{Pos: diag.Pos{File: "flow.star", Line: line, Col: 1}})
@@ -139,8 +139,7 @@ func pointedAt(site flow.Site, lines ...int) flow.Site {
 	return site
 }
 
-// A mistake in an operand is reported where the operand is written, also when a chain of operators was
-// opened before it.
+// A mistake in an operand is reported where the operand is written, even if a chain of operators was opened before it.
 func TestMistakesPointAtTheirOperand(t *testing.T) {
 	w := newWorld(t)
 	left := w.Par(pointedAt(w.Op("`/`"), 1, 2), flow.ParOptions{}, w.node(strT, intT), w.node(strT, intT))
@@ -158,7 +157,7 @@ func TestMistakesPointAtTheirOperand(t *testing.T) {
 	}
 }
 
-// Conditions on the fields of a schema part all its values.
+// Conditions on the fields of a schema divide all its values.
 func TestConditionsPartASchema(t *testing.T) {
 	w := newWorld(t)
 	on := func(op predicate.Op, h *flow.Node) flow.Route {
@@ -174,7 +173,7 @@ func TestConditionsPartASchema(t *testing.T) {
 	}
 }
 
-// What a student begins with follows the input that the teacher takes.
+// The first step of a student takes the teacher's input type.
 func TestAWrapSettlesItsStudent(t *testing.T) {
 	w := newWorld(t)
 	student := w.then(w.pick("lime"), w.Prompted("writer", strT, strT))

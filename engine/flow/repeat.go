@@ -12,17 +12,17 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// DefaultLoopMax bounds a loop unless it says otherwise.
+// DefaultLoopMax bounds a loop by default.
 const DefaultLoopMax = 1000
 
-// LoopOptions are the options of a loop. Either Next or NextNode returns the input of the
-// next turn or None to stop; or Until ends the loop and Repair makes the next input.
+// LoopOptions are the options of a loop. Either Next or NextNode returns the input of the next turn, or None to stop;
+// or Until ends the loop and Repair makes the next input.
 type LoopOptions struct {
 	Next       engine.Func
 	NextNode   *Node
 	UntilFunc  engine.Func          // returns True for the output that ends the loop; or
-	UntilType  *generable.Type      // what UntilFunc asks for, if it is an instance of a type
-	Until      *predicate.Predicate // what that output is like
+	UntilType  *generable.Type      // the type that UntilFunc tests for, if it is an instance test
+	Until      *predicate.Predicate // the condition that this output meets
 	Repair     *Node
 	Max        int  // turns, default 1000
 	LastWins   bool // at Max, return the last output instead of failing
@@ -31,8 +31,8 @@ type LoopOptions struct {
 	RepairSpan diag.Span
 }
 
-// Loop repeats a node X→Y on inputs that next derives from its outputs, until next returns
-// None; the last output is the loop's.
+// Loop repeats a node X→Y on inputs that next derives from its outputs, until next returns None. The last output is the
+// loop's.
 func (s *Session) Loop(site Site, body *Node, o LoopOptions) *Node {
 	kids := []*Node{body}
 	until := o.Until != nil || o.UntilFunc != nil
@@ -69,8 +69,8 @@ func (s *Session) loop(n *Node) bool {
 	return s.join(Site{Span: n.site.Arg(1), What: n.site.What}, body, n.kids[1], nil) && s.feedback(n.site, body, n.kids[1], true)
 }
 
-// repaired joins the body of a loop to its repair, which gets only what until does not accept: of a union it may take
-// the other variants alone.
+// repaired joins the body of a loop to its repair. The repair gets only the outputs that until does not accept, so for
+// a union it may take only the other variants.
 func (s *Session) repaired(n *Node, body, back *Node) bool {
 	at := Site{Span: n.site.Arg(1), What: n.site.What}
 	from, to := body.last(), back.first()
@@ -90,7 +90,7 @@ func (s *Session) repaired(n *Node, body, back *Node) bool {
 	return false
 }
 
-// unsettled returns the cases of a type that do not surely end a loop.
+// unsettled returns the cases of a type that do not certainly end a loop.
 func unsettled(o *LoopOptions, t *generable.Type) []*generable.Type {
 	var left []*generable.Type
 	for _, c := range typing.Cases(t) {
@@ -105,7 +105,7 @@ func unsettled(o *LoopOptions, t *generable.Type) []*generable.Type {
 	return left
 }
 
-// bounds checks how often something is done at most.
+// bounds checks the maximum number of repetitions.
 func (s *Session) bounds(site Site, what string, most, usual int) bool {
 	if most >= 0 {
 		return true
@@ -134,24 +134,23 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 	return false
 }
 
-// DefaultRetryMax bounds a retry unless it says otherwise.
+// DefaultRetryMax bounds a retry by default.
 const DefaultRetryMax = 3
 
 // RetryOptions are the options of a retry.
 type RetryOptions struct {
 	Max          int                  // attempts, default 3
-	Until        *predicate.Predicate // what the output must be like; or
-	UntilFunc    engine.Func          // returns True for an output that will do
-	UntilType    *generable.Type      // what UntilFunc asks for, if it is an instance of a type
+	Until        *predicate.Predicate // the condition that the output must meet; or
+	UntilFunc    engine.Func          // returns True for an acceptable output
+	UntilType    *generable.Type      // the type that UntilFunc tests for, if it is an instance test
 	LastWins     bool                 // at Max, return the last output instead of failing
-	Feedback     engine.Func          // the output or Failure → what to say to the model before it tries again
+	Feedback     engine.Func          // turns the output or Failure into the message for the model before the next attempt
 	UntilSpan    diag.Span
 	FeedbackSpan diag.Span
 }
 
-// Retry runs a node again on the same input after a failure that may be handled, and while its
-// output is not what it must be. With Feedback the next attempt of the agent in it goes on with
-// the conversation.
+// Retry runs a node again on the same input after a failure that may be handled, and while its output does not meet the
+// condition. With Feedback, the next attempt of the agent in it continues the conversation.
 func (s *Session) Retry(site Site, node *Node, o RetryOptions) *Node {
 	o.Max = cmp.Or(o.Max, DefaultRetryMax)
 	return s.structure(&Node{kind: RetryNode, site: site, retry: &o, types: (*Session).retry}, []*Node{node}, nil)
@@ -170,9 +169,8 @@ func (s *Session) retry(n *Node) bool {
 	return ok
 }
 
-// decides checks a condition on a node's output: that it can be asked, and that it is not the
-// same for all values. One that never holds runs to the bound, one that always does makes no
-// loop.
+// decides checks a condition on a node's output: it must apply to the output, and must not have the same result for all
+// values. A condition that never holds runs to the bound; one that always holds makes no loop.
 func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Func, of *generable.Type, from *Node) bool {
 	if of != nil {
 		return s.decidesType(at, of, from)
@@ -202,7 +200,7 @@ func (s *Session) decides(at diag.Span, data *predicate.Predicate, fn engine.Fun
 	return false
 }
 
-// decidesType checks that outputs of a node may be of a type, and may be of none.
+// decidesType checks that outputs of a node may or may not be of a type.
 func (s *Session) decidesType(at diag.Span, t *generable.Type, from *Node) bool {
 	if from.failed || typing.Untyped(from.out) {
 		return true

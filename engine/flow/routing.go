@@ -8,22 +8,22 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// routing says how the values of a type part among the routes of a branch.
+// routing says how the values of a type are divided among the routes of a branch.
 type routing struct {
 	Routes  []way
-	rest    []*generable.Type // what no route takes for certain
+	rest    []*generable.Type // what no route certainly takes
 	Missing []string          // the keys of the rest
-	open    bool              // any or an opaque condition: what is left is only known at run time
+	open    bool              // any or an opaque condition: the rest is only known at run time
 	told    bool              // conditions as data show what is missing
-	vague   bool              // as far as they can: what is left hangs on an answer that only a run knows
-	Visits  int               // of parts and of what they are divided into
+	vague   bool              // the missing cases depend on an answer that is only known at run time
+	Visits  int               // number of parts visited, and of the cells that they are divided into
 }
 
-// way is what one route gets.
+// way is what one route receives.
 type way struct {
 	sent  []*generable.Type
 	fits  bool // it can take values of the type
-	Fresh bool // and some that no earlier route has taken
+	Fresh bool // and some that no earlier route takes
 }
 
 // part is one case of a type and what is left of it.
@@ -31,13 +31,12 @@ type part struct {
 	of    *generable.Type
 	taken bool
 
-	// What routes have left over, nil when they neither ask of it nor have its values as keys.
+	// The values that routes have left over; nil if no route has a condition on the part or one of its values as key.
 	space *predicate.Space
 	rest  *predicate.Rest
 }
 
-// ways follows the values of a type through routes, of which the first that takes a value
-// gets it.
+// ways follows the values of a type through routes. The first route that takes a value gets it.
 func ways(from *generable.Type, routes []Route) *routing {
 	w := &routing{}
 	var conditions []*predicate.Predicate
@@ -124,7 +123,7 @@ func ways(from *generable.Type, routes []Route) *routing {
 	return w
 }
 
-// sent returns the type of what each route gets, and of the rest, nil where nothing is known to come.
+// sent returns the type that each route gets and the type of the rest, nil where no values are known to arrive.
 func (w *routing) sent() (routes []*generable.Type, rest *generable.Type) {
 	union := func(types []*generable.Type) *generable.Type {
 		if len(types) == 0 {
@@ -150,11 +149,11 @@ func (p *part) condition(c *predicate.Predicate, to *way) {
 	}
 }
 
-// partIndex finds the parts that a route can take something of.
+// partIndex finds the parts that a route can take values of.
 type partIndex struct {
 	all    []int
-	others []int            // those that are not records
-	byID   map[string][]int // those that are, by their type, which is nominal
+	others []int            // the parts that are not records
+	byID   map[string][]int // the records, by their type, which is nominal
 }
 
 func indexOf(parts []*part) *partIndex {
@@ -170,7 +169,7 @@ func indexOf(parts []*part) *partIndex {
 	return x
 }
 
-// of lists the parts that a route is held against, in their order.
+// of lists, in order, the parts that a route is compared with.
 func (x *partIndex) of(r *Route) []int {
 	switch {
 	case r.Value != nil && r.Type == nil:
@@ -189,7 +188,7 @@ func (x *partIndex) of(r *Route) []int {
 	return slices.Compact(list)
 }
 
-// whole names all cases of a type by a type that holds them.
+// whole replaces the list of all cases of a type by the type itself.
 func whole(sent []*generable.Type, all *generable.Type, parts []*part) []*generable.Type {
 	if len(sent) != len(parts) {
 		return sent
@@ -208,11 +207,11 @@ type taking uint8
 const (
 	takesNone  taking = iota
 	takesValue        // one value of a bool or enum
-	takesPart         // what turns out to be of its type
+	takesPart         // the values that turn out at run time to be of its type
 	takesAll
 )
 
-// takes returns how much of the case a route takes, and the type of that.
+// takes returns how much of the case a route takes, and the type of that part.
 func (p *part) takes(r *Route) (*generable.Type, taking) {
 	c := p.of
 	vague := typing.Untyped(c)

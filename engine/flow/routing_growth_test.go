@@ -17,8 +17,8 @@ func test(t *testing.T, op predicate.Op, v generable.Value) *predicate.Predicate
 	return p
 }
 
-// TestRoutingGrowth: what is visited to follow values through routes grows as the routes do,
-// whatever they ask.
+// TestRoutingGrowth: the work of following values through routes grows linearly with the routes, whatever their
+// conditions.
 func TestRoutingGrowth(t *testing.T) {
 	text := func(op predicate.Op, i int) *predicate.Predicate {
 		return test(t, op, generable.StrOf(fmt.Sprint("v", i)))
@@ -110,7 +110,7 @@ func TestRoutingGrowth(t *testing.T) {
 	if small, large := all(300), all(3000); large > 12*small {
 		t.Errorf("300 operands take %d visits, 3000 take %d", small, large)
 	}
-	// Conditions on many fields leave over more parts than can be followed: then it ends, and says so.
+	// Conditions on many fields leave over more parts than can be tracked: then tracking ends and reports that.
 	var fields []generable.Field
 	var routes []Route
 	for i := range 24 {

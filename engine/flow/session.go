@@ -15,19 +15,19 @@ type Site struct {
 	Span diag.Span // the operator, or the call
 	What string    // how it was written: "`>>`", "par"
 	Name string    // the variable it is assigned to, or ""
-	Made string    // the call that makes it, where that is not one of its kind: load_flow("flow.json")
+	Made string    // the call that makes it, if that is not a call of its kind: load_flow("flow.json")
 	ByOp bool      // written as an operator, which opens a left operand that the same operator made
-	// Whole keeps that operand whole: it came out of a function, and whoever called that knows it as one node.
+	// Whole keeps that operand whole: a function returned it, and its caller knows it as one node.
 	Whole bool
 	Args  []diag.Span // of the operands, where known
 
 	// Written returns the source of the right operand of an operator, for messages, or ""; nil where unknown.
 	Written func() string
 
-	opened int // nodes that the left operand held, but for one: they stand where it does
+	opened int // the number of nodes in an opened left operand, minus one: all of them have its span
 }
 
-// Arg returns where operand i of the structure that was made here is written.
+// Arg returns where operand i of the structure was written.
 func (s Site) Arg(i int) diag.Span {
 	i = max(0, i-s.opened)
 	if i < len(s.Args) && s.Args[i].IsValid() {
@@ -36,7 +36,7 @@ func (s Site) Arg(i int) diag.Span {
 	return s.Span
 }
 
-// at is the site of operand i of a function; an operator is where it is written.
+// at returns the site of operand i of a function. For an operator it is where the operator is written.
 func (s Site) at(i int) Site {
 	if !s.ByOp {
 		s.Span = s.Arg(i)
@@ -44,12 +44,11 @@ func (s Site) at(i int) Site {
 	return s
 }
 
-// Session is one composing of a script: it builds nodes, holds each to one place and collects
-// what is wrong. A node that fails is reported once and stands in for itself from then on, so
-// that one mistake yields one message and the rest is still checked. A Session belongs to one
-// goroutine until it is sealed.
+// Session composes one script: it builds nodes, gives each one place and collects mistakes. A node that fails is
+// reported once and then fits everywhere, so that one mistake yields one message and the rest is still checked. A
+// Session belongs to one goroutine until it is sealed.
 type Session struct {
-	diag.Reporter // of what is wrong; a run that composes by mistake reports here, too
+	diag.Reporter // mistakes; a run that composes by mistake reports here, too
 
 	Strict bool // note edges that are only checked at run time; see [Session.Seal]
 
@@ -61,7 +60,7 @@ type Session struct {
 	edges  map[edgeTo]edge
 	banks  map[string]diag.Span // of memory, by name
 	kept   *agent.MemoryBank    // the first of them that needs a session
-	noted  map[diag.Pos]bool    // operators of which something was noted
+	noted  map[diag.Pos]bool    // operators that already have a note
 }
 
 // NewSession begins composing.
@@ -79,9 +78,8 @@ func (s *Session) Nodes() []*Node {
 	return append([]*Node(nil), s.nodes...)
 }
 
-// Seal ends composing. From now on the nodes can run, and composing them is an error. A strict
-// session reports only now which edges are not proven: until then a type may still be settled
-// by what a node is placed behind.
+// Seal ends composing. From then on the nodes can run, and composing them is an error. A strict session reports
+// unproven edges only now, since until then the node before a type may still settle it.
 func (s *Session) Seal() {
 	s.mu.Lock()
 	again := s.sealed
@@ -93,8 +91,8 @@ func (s *Session) Seal() {
 	}
 }
 
-// Extend returns a session in which composing goes on after s was sealed, as at a prompt: its nodes
-// can be placed together with those of s. No node of s may run meanwhile.
+// Extend returns a session that continues composing after s was sealed, as at a prompt: new nodes can be placed
+// together with those of s. No node of s may run meanwhile.
 func (s *Session) Extend() *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,9 +103,9 @@ func (s *Session) Extend() *Session {
 	return next
 }
 
-// Release frees the places in structures that keep refuses: nothing holds them any more, and what
-// was in them can be placed anew. So can memories be named that keepBank refuses. restore undoes it, but for what
-// has another place by then.
+// Release frees the places in structures that keep rejects: nothing holds them any more, and the nodes in them can be
+// placed again. The names of memories that keepBank rejects become free as well. restore undoes this, except for nodes
+// and names that have been used again by then.
 func (s *Session) Release(keep func(*Node) bool, keepBank func(name string) bool) (restore func()) {
 	var undo []func()
 	for _, n := range s.Nodes() {
@@ -140,8 +138,8 @@ func (s *Session) Release(keep func(*Node) bool, keepBank func(name string) bool
 	}
 }
 
-// Forget drops the nodes that keep refuses from those of the session, and the unions that are gone: nothing holds
-// them, and none is composed again.
+// Forget drops the session's nodes that keep rejects and the unions in gone: nothing holds these nodes, and they are
+// not composed again.
 func (s *Session) Forget(keep func(*Node) bool, gone map[*generable.Type]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,15 +163,15 @@ func (s *Session) add(n *Node) *Node {
 	return n
 }
 
-// Failed returns a node that stands in for one that could not be made, so that checking goes
-// on. Its types fit everywhere, and nothing more is said about it.
+// Failed returns a node in place of one that could not be made, so that checking continues. Its types fit everywhere,
+// and nothing more is reported about it.
 //
 //go:noinline
 func (s *Session) Failed(kind NodeKind, site Site) *Node {
 	return s.add(&Node{kind: kind, name: site.Name, site: site, failed: true, in: generable.ErrorT, out: generable.ErrorT})
 }
 
-// Memory declares a bank. Its name is the only one in a script, since it names what is kept.
+// Memory declares a bank. Its name must be unique in a script, since it names what is kept.
 func (s *Session) Memory(at diag.Span, m agent.MemoryBank) *agent.MemoryBank {
 	if before, ok := s.banks[m.Name]; ok {
 		d := s.Errorf(diag.DuplicateName, at, "two memories are named %q", m.Name)
@@ -188,8 +186,8 @@ func (s *Session) Memory(at diag.Span, m agent.MemoryBank) *agent.MemoryBank {
 	return &m
 }
 
-// Banks is how many memories were declared.
+// Banks returns how many memories were declared.
 func (s *Session) Banks() int { return len(s.banks) }
 
-// Kept is the first memory that was declared to be kept in a session, nil for none: see [run.Spec.Keeps].
+// Kept returns the first declared memory that is kept in a session, nil without one: see [run.Spec.Keeps].
 func (s *Session) Kept() *agent.MemoryBank { return s.kept }

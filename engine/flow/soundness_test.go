@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// typed composes random nodes of random types. Every step checks what it gets, and gives a
-// random value of what it declares.
+// typed composes random nodes of random types. Every step checks its input, and returns a random value of its declared
+// type.
 type typed struct {
 	*world
 	*rand.Rand
@@ -38,7 +38,7 @@ func newTyped(t *testing.T, seed uint64, vague bool) *typed {
 	return g
 }
 
-// unsaid is any, or a random type when nothing is to be any.
+// unsaid returns any, or a random type if nothing may be any.
 func (g *typed) unsaid() *generable.Type {
 	if g.vague {
 		return anyT
@@ -48,7 +48,7 @@ func (g *typed) unsaid() *generable.Type {
 
 func (g *typed) anyType() *generable.Type { return g.types[g.IntN(len(g.types))] }
 
-// value is a random value of a type.
+// value returns a random value of a type.
 func (g *typed) value(typ *generable.Type) generable.Value {
 	switch typ = typ.Deref(); typ.Kind {
 	case generable.IntType:
@@ -88,7 +88,7 @@ func (g *typed) value(typ *generable.Type) generable.Value {
 	return generable.Value{}
 }
 
-// leaf is a step from one type to another.
+// leaf returns a step from one type to another.
 func (g *typed) leaf(in, out *generable.Type) *flow.Node {
 	f := func(v generable.Value) generable.Value {
 		if errs := in.Conforms(v); errs != nil {
@@ -102,7 +102,7 @@ func (g *typed) leaf(in, out *generable.Type) *flow.Node {
 	return g.CodeAgent(g.Fresh(), in, out, f)
 }
 
-// after is a node that may stand behind one that gives typ: often it takes just that.
+// after returns a node that may follow one that returns typ; often it takes exactly that type.
 func (g *typed) after(typ *generable.Type, depth int) *flow.Node {
 	switch g.IntN(8) {
 	case 0:
@@ -121,7 +121,7 @@ func (g *typed) after(typ *generable.Type, depth int) *flow.Node {
 	return g.leaf(typ, g.anyType())
 }
 
-// any is a node of random types. It may have failed.
+// any returns a node of random types. It may have failed.
 func (g *typed) any(depth int) *flow.Node {
 	if depth == 0 {
 		return g.leaf(g.anyType(), g.anyType())
@@ -144,7 +144,7 @@ func (g *typed) any(depth int) *flow.Node {
 	case 4:
 		back := g.leaf(first.Out(), []*generable.Type{first.In(), g.unsaid(), oneOf(first.In(), noneT)}[g.IntN(3)])
 		return g.Loop(g.Site("loop", ""), first, flow.LoopOptions{NextNode: back, Max: 3, LastWins: true})
-	case 5: // a callback is checked, not believed: it may give something else
+	case 5: // a callback's result is checked: it may return something else
 		out, skill := first.Out(), first.Out()
 		if g.vague {
 			out, skill = g.anyType(), g.anyType()
@@ -173,7 +173,7 @@ func (g *typed) any(depth int) *flow.Node {
 	return g.routed(first)
 }
 
-// routed is a branch with random keys, of the source's cases in the main.
+// routed returns a branch with random keys, mostly cases of the source.
 func (g *typed) routed(source *flow.Node) *flow.Node {
 	var routes []flow.Route
 	sometimes := engine.GoFunc("sometimes", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
@@ -208,9 +208,8 @@ func (g *typed) routed(source *flow.Node) *flow.Node {
 	return g.Branch(g.Site("branch", ""), source, routes, o)
 }
 
-// What composing accepts is sound: in a run no step gets a value that it does not take, and
-// the output is of the declared type, or the run fails where any hid the mistake. Without any
-// it does not fail.
+// What composing accepts is sound: in a run no step gets a value that it does not take, and the output has the declared
+// type. The run may only fail if an any hid the mistake.
 func TestAcceptedGraphsAreSound(t *testing.T) {
 	accepted, ran, failed := 0, 0, 0
 	for seed := range uint64(8000) {
@@ -233,7 +232,7 @@ func TestAcceptedGraphsAreSound(t *testing.T) {
 				if errs := n.Out().Conforms(out); errs != nil {
 					t.Fatalf("seed %d: %s → %s gave %s: %v", seed, n.In(), n.Out(), generable.JSON(out, nil), errs)
 				}
-			case errors.As(err, &e) && e.Code == diag.NoQuorum && vague: // the voters got what they do not take
+			case errors.As(err, &e) && e.Code == diag.NoQuorum && vague: // the voters got an input that they do not take
 				failed++
 			case !errors.As(err, &e) || e.Kind != engine.KindType || e.Code != diag.WrongTypeAtBoundary && e.Code != diag.NoRoute && e.Code != diag.UnknownPick:
 				t.Fatalf("seed %d: %#v", seed, err)

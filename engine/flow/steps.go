@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Fn makes a pure step of a callback. Types that are not declared are any and checked when
-// they meet a declared one.
+// Fn makes a pure step from a callback. Types that are not declared are any, and are checked where they meet a declared
+// one.
 func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
 	if f == nil {
 		d := s.Errorf(diag.MissingArgument, site.Span, "fn needs a function")
@@ -25,8 +25,7 @@ func (s *Session) Fn(site Site, f engine.Func, in, out *generable.Type) *Node {
 	return s.add(n)
 }
 
-// Pick makes a projection of one field. Its types follow the declared input, or else the node
-// before it.
+// Pick makes a projection of one field. Its types follow the declared input, or else the node before it.
 func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 	n := s.add(&Node{kind: PickNode, name: site.Name, site: site, field: field,
 		in: generable.AnyT, out: generable.AnyT, open: true})
@@ -36,8 +35,8 @@ func (s *Session) Pick(site Site, field string, in *generable.Type) *Node {
 	return n
 }
 
-// Approval makes a step that passes its input on, once a person has approved it. Its type is the declared one, or else
-// that of what comes before it.
+// Approval makes a step that passes its input on after a person has approved it. Its type is the declared one, or else
+// that of the node before it.
 func (s *Session) Approval(site Site, question string, in *generable.Type) *Node {
 	n := &Node{kind: ApprovalNode, name: site.Name, site: site, question: question, in: cmp.Or(in, generable.AnyT), out: cmp.Or(in, generable.AnyT)}
 	n.spec.Func = engine.GoFunc("approval", 1, func(b engine.Branch, args []generable.Value) (generable.Value, error) {
@@ -47,8 +46,8 @@ func (s *Session) Approval(site Site, question string, in *generable.Type) *Node
 	return s.add(n)
 }
 
-// Template makes a step that renders a text from its input. Its placeholders are checked
-// against the input, declared or given by the node before it.
+// Template makes a step that renders a text from its input. Its placeholders are checked against the declared input, or
+// else against the output of the node before it.
 func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type) *Node {
 	n := &Node{kind: TemplateNode, name: site.Name, site: site, in: cmp.Or(in, generable.AnyT), out: generable.StrT, spec: node.Spec{Text: t}}
 	if in != nil {
@@ -58,8 +57,7 @@ func (s *Session) Template(site Site, t *agent.TemplateText, in *generable.Type)
 	return s.add(n)
 }
 
-// Bounded bounds what a node uses, each time that it runs or, where the limits have a name,
-// together with all else that has it.
+// Bounded limits what a node uses, each time it runs. If the limits have a name, everything with that name shares them.
 func (s *Session) Bounded(site Site, node *Node, l engine.Limits) *Node {
 	return s.structure(&Node{kind: BoundedNode, site: site, bound: &l, types: (*Session).bounded}, []*Node{node}, nil)
 }
@@ -80,7 +78,7 @@ func (s *Session) Then(site Site, nodes ...*Node) *Node {
 	})
 }
 
-// pipeline checks the edges that lead to the kids from the given one on.
+// pipeline checks the edges that lead to the kids starting at index from.
 func (s *Session) pipeline(n *Node, from int) bool {
 	ok := true
 	n.endsWrong = false
@@ -96,11 +94,11 @@ func (s *Session) pipeline(n *Node, from int) bool {
 	return ok
 }
 
-// Speaking is a function that knows of which nodes it speaks: it can call no others.
+// Speaking is a function that knows which nodes it can call.
 type Speaking interface{ Speaks() []*Node }
 
-// Called returns the nodes, each once, that the functions of nodes may call, and those of what they call in turn.
-// It reports whether these are all, which a host's own function does not say.
+// Called returns the nodes, each once, that the functions of nodes may call, directly or indirectly. It reports whether
+// the list is complete: a host's own function does not declare the nodes it calls.
 func Called(nodes ...*Node) (called []*Node, all bool) {
 	all = true
 	speak := func(f any) {

@@ -10,24 +10,24 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// CheckTranscripts reports the agents of a tree whose function takes the transcript of a forum where
-// none reaches them. The tree is one that something calls: main, or a node that a function
-// calls. What only others will place is left alone.
+// CheckTranscripts reports agents in a tree whose function takes a forum's transcript although none reaches them. The
+// tree must be one that something calls: main, or a node that a function calls. Nodes that are placed elsewhere later
+// must not be checked.
 func (s *Session) CheckTranscripts(root *Node) {
 	if !root.failed {
 		s.transcripts(root, false)
 	}
 }
 
-// transcripts walks in the order in which n runs. It takes whether a transcript arrives at n, and
-// reports whether one leaves it: the first agent on the way reads it.
+// transcripts walks the nodes in the order in which n runs. It takes whether a transcript arrives at n, and reports
+// whether one leaves it: the first agent on the way reads it.
 func (s *Session) transcripts(n *Node, arrives bool) (leaves bool) {
 	switch n.kind {
 	case AgentNode:
 		if !arrives {
 			s.unread(n)
 		}
-		for _, k := range n.kids { // its tools get what the model passes them
+		for _, k := range n.kids { // its tools receive what the model passes them
 			s.transcripts(k, false)
 		}
 		return false
@@ -40,12 +40,12 @@ func (s *Session) transcripts(n *Node, arrives bool) (leaves bool) {
 		for _, k := range n.kids {
 			s.transcripts(k, true)
 		}
-	case FallbackNode, WrapNode: // each hears what arrives
+	case FallbackNode, WrapNode: // each receives what arrives
 		for _, k := range n.kids {
 			leaves = s.transcripts(k, arrives)
 		}
 		return leaves
-	case HandoffNode: // the targets get their input alone
+	case HandoffNode: // the targets receive only their input
 		s.transcripts(n.kids[0], arrives)
 		for _, k := range n.kids[1:] {
 			s.transcripts(k, false)
@@ -57,7 +57,7 @@ func (s *Session) transcripts(n *Node, arrives bool) (leaves bool) {
 			leaves = s.transcripts(k, sent) || leaves
 		}
 		return leaves
-	default: // branches of their own
+	default: // separate branches
 		for _, k := range n.kids {
 			s.transcripts(k, arrives)
 		}
@@ -81,13 +81,13 @@ func (s *Session) unread(n *Node) {
 	}
 }
 
-// WithHistory sets the history of the agents of a node that have none, the innermost structure
-// first. It returns the node.
+// WithHistory sets the history of the agents in a node that have none. For nested structures the innermost history
+// applies. It returns the node.
 func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
 	switch {
 	case s.Sealed():
 		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
-	case n.place != nil && !slices.Contains(n.place.in.kids, n): // its nodes are another one's by now
+	case n.place != nil && !slices.Contains(n.place.in.kids, n): // its nodes belong to another structure by now
 		d := s.mistake(diag.WrongArgument, at, "an operator opened "+n.Label()+" already", "", n)
 		d.Notef(n.place.at.Pos, "it was opened")
 		d.Helpf("give the history before the operator, or to what it makes")
@@ -99,13 +99,12 @@ func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
 	return n
 }
 
-// History is what [Session.WithHistory] set on the node, nil for none.
+// History returns what [Session.WithHistory] set on the node, else nil.
 func (n *Node) History() *agent.History { return n.history }
 
-// speaker finds the one agent of a node that a model carries out, where what is said to the node
-// can only be meant for it: steps that are no agents may stand around it, and what tries it again,
-// judges by it or makes its failure a value. A conversation is not handed through a retry that
-// holds its own.
+// speaker finds the one agent in a node that calls a model, if a message to the node can only be meant for it. Steps
+// that are not agents may surround it, as may a retry, a verify, an attempt and a bounded node. A retry with feedback
+// keeps its own conversation, so a conversation does not pass through it.
 func (n *Node) speaker(talks bool) *Node {
 	switch n.kind {
 	case AgentNode:
@@ -137,8 +136,7 @@ func (n *Node) speaker(talks bool) *Node {
 	return nil
 }
 
-// needsModel checks that a model carries out what an agent does that gets a transcript or history:
-// a function would not read it.
+// needsModel checks that an agent that gets a transcript or history calls a model: a function would not read it.
 func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy string) bool {
 	if n.failed || n.speaker(talks) != nil {
 		return true
@@ -151,9 +149,8 @@ func (s *Session) needsModel(at diag.Span, n *Node, talks bool, what, remedy str
 	return false
 }
 
-// Wrap has a teacher X→str write the system text of a student X→Y for each call: X→Y. The
-// student is an agent that a model carries out, or holds one such agent among steps; its own prompt
-// is for calls without a teacher.
+// Wrap lets a teacher X→str write the system text of a student X→Y for each call: X→Y. The student is an agent that
+// calls a model, or contains one such agent among steps. The student's own prompt applies to calls without a teacher.
 func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
 	n := &Node{kind: WrapNode, site: site, types: (*Session).wrap}
 	return s.structure(n, []*Node{teacher, student}, func(*Node) bool {

@@ -16,17 +16,17 @@ type VoteBy uint8
 
 // The ways to count a vote.
 const (
-	VoteMajority VoteBy = iota // the value of most voters, by weight where there are weights
+	VoteMajority VoteBy = iota // the value of most voters, by weight if there are weights
 	VoteMax                    // the value whose key is greatest
-	VoteJudge                  // what a node makes of all values
+	VoteJudge                  // what a judge makes of all values
 )
 
 // VoteOptions are the options of a vote.
 type VoteOptions struct {
 	By      VoteBy
 	Weights []float64       // of a majority: one for each voter; nil: all alike
-	Field   string          // what is compared of a value: a field, or
-	Key     engine.Func     // what the callback makes of it; neither: the value itself
+	Field   string          // the field of a value to compare, or
+	Key     engine.Func     // the callback that makes the key to compare; neither: the value itself
 	Judge   *Node           // list[Y]→Y
 	Quorum  int             // voters that must succeed; 0: all, and the first failure fails the vote
 	Output  *generable.Type // the declared type of each voter's output, nil to infer it
@@ -34,9 +34,8 @@ type VoteOptions struct {
 	KeySpan, WeightsSpan, QuorumSpan diag.Span
 }
 
-// Vote runs voters on one input at once and returns one of their outputs, or what a judge
-// makes of them: X→Y each becomes X→Y. A single node that returns a list, a parallel in the
-// main, holds all voters.
+// Vote runs voters concurrently on one input and returns one of their outputs, or the output of a judge. Nodes X→Y
+// become X→Y. A single node that returns a list, usually a parallel, holds all voters.
 func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 	if !s.some(VoteNode, site, nodes) {
 		return s.Failed(VoteNode, site)
@@ -59,7 +58,7 @@ func (s *Session) Vote(site Site, o VoteOptions, nodes ...*Node) *Node {
 	return s.structure(&Node{kind: VoteNode, site: site, vote: &o, types: (*Session).vote}, kids, nil)
 }
 
-// voters is how many vote, 0 where only a run shows it.
+// voters returns how many nodes vote, 0 if that is known only at run time.
 func voters(ballots *Node) int {
 	if ballots.kind == ParallelNode && ballots.onError != OnErrorDrop {
 		return len(ballots.members())
@@ -90,7 +89,7 @@ func (s *Session) vote(n *Node) bool {
 	return s.counts(n, o, voters(ballots)) && s.compares(n, o) && s.judges(n, o)
 }
 
-// keeps reports whether the items of a node's output are attempts that a vote looks into.
+// keeps reports whether the items of a node's output are attempts, which a vote unwraps.
 func (n *Node) keeps() bool {
 	return n.onError == OnErrorKeep && (n.kind == EachNode || n.kind == ParallelNode && !n.merges)
 }
@@ -131,7 +130,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 	return ok
 }
 
-// compares checks what of the values a vote looks at.
+// compares checks the part of the values that a vote compares.
 func (s *Session) compares(n *Node, o *VoteOptions) bool {
 	at, what := o.KeySpan.Or(n.site.Span), n.spec.Item
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// capped keeps the beginning of what is written to it and drops the rest.
+// capped keeps the first most bytes written to it and drops the rest.
 type capped struct {
 	kept []byte
 	most int
@@ -21,14 +21,14 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// room has more kept than limit, so that no part of a secret is left at the end.
+// room makes c keep more than limit, so that a secret at the end is seen whole and can be removed.
 func (c *capped) room(limit int64, hidden *redact.Redactor, run *redact.Set) {
 	c.most = int(limit) + max(hidden.Margin(), run.Margin())
 }
 
-// text is what was kept as a text of at most limit bytes, without secrets, and whether something
-// is missing. Of a text that goes on all is dropped that could be the beginning of a secret, whether it is one or
-// not: who sees what is dropped could find a secret out letter by letter.
+// text returns the kept text without secrets, at most limit bytes long, and whether something is missing. If bytes were
+// dropped, it also drops everything at the end that could be the beginning of a secret, whether it is one or not:
+// otherwise what is dropped would reveal a secret letter by letter.
 func (c *capped) text(limit int64, hidden *redact.Redactor, run *redact.Set) (string, bool) {
 	kept := run.String(hidden.Text(string(c.kept)))
 	if c.over {

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// RootCAs sets the authorities that vouch for servers, instead of the system's.
+// RootCAs sets the certificate authorities that are trusted for servers, instead of the system's.
 func RootCAs(pool *x509.CertPool) Option {
 	return func(g *Grants) error {
 		g.roots = pool
@@ -22,9 +22,9 @@ func RootCAs(pool *x509.CertPool) Option {
 	}
 }
 
-// Proxy has all requests go through a proxy of HTTP. Without it none is used, whatever the
-// environment says: it would be another host that sees them. What a name leads to is the proxy's
-// to find out then; the names are checked here as ever.
+// Proxy sends all requests through an HTTP proxy. By default no proxy is used, whatever the environment says: a proxy
+// is another host that sees the requests. With a proxy it is the proxy that resolves names; the names themselves are
+// checked as usual.
 func Proxy(address string) Option {
 	return func(g *Grants) error {
 		u, err := url.Parse(address)
@@ -42,7 +42,7 @@ const (
 	idleTimeout     = 30 * time.Second
 )
 
-// connect makes the transport of all requests.
+// connect builds the transport of all requests.
 func (g *Grants) connect() {
 	g.client = &http.Transport{
 		DialContext:            g.dial,
@@ -58,8 +58,8 @@ func (g *Grants) connect() {
 	}
 }
 
-// dial connects to a host that is granted: its addresses are looked up here and each is checked,
-// so that what was checked is what is connected to.
+// dial connects to a granted host. It resolves the name itself and checks each address, so that the address it connects
+// to is one that was checked.
 func (g *Grants) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	name, port, err := net.SplitHostPort(address)
 	if err != nil {

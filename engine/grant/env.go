@@ -16,20 +16,19 @@ import (
 	words "github.com/agentscript/agentscript/internal/text"
 )
 
-// variable is an environment variable that is granted, or all of a beginning.
+// variable is a granted environment variable, or all variables with a granted prefix.
 type variable struct {
 	name   string
-	many   bool // name is the beginning
-	marked bool // how it is shown was said, else each name says whether it is a secret
-	secret bool // its value is in no request, event or record
+	many   bool // name is a prefix
+	marked bool // the grant says whether it is a secret, else the variable's name decides
+	secret bool // its value appears in no request, event or record
 }
 
-// Env grants environment variables, by name or by prefix, as in "LC_*". The name decides whether a variable is
-// a secret, see [capability.LooksSecret]; NAME:plain and NAME:secret override that, a single name before a
-// prefix. Commands get all granted variables. A secret in a command's output is removed where it appears
-// verbatim or as URLs, JSON, base64 and hex write it. A command that
-// reverses, cuts or dumps it, as rev, cut and od do, hands it to the script. Grant no such command
-// beside a secret to a script that you do not trust with it.
+// Env grants environment variables by name or by prefix, as in "LC_*". The name decides whether a variable is a secret,
+// see [capability.LooksSecret]; NAME:plain and NAME:secret override that, and a single name takes precedence over a
+// prefix. Commands get all granted variables. A secret is removed from a command's output where it appears verbatim or
+// as URLs, JSON, base64 and hex write it. A command that reverses, cuts or dumps it, such as rev, cut and od, reveals
+// it to the script. Do not grant such a command together with a secret to a script that you do not trust with it.
 func Env(names ...string) Option {
 	return func(g *Grants) error {
 		for _, given := range names {
@@ -48,15 +47,14 @@ func Env(names ...string) Option {
 	}
 }
 
-// granted reports whether a variable is granted, by itself, else by the longest beginning, and whether it
-// is a secret.
+// granted reports whether a variable is granted, by its name or else by the longest prefix, and whether it is a secret.
 func (g *Grants) granted(name string) (secret, ok bool) {
 	longest := -1
 	for _, v := range g.env {
 		rank := len(v.name)
 		switch {
 		case !v.many && v.name == name:
-			rank, longest = math.MaxInt, 0 // of two for one name the last counts
+			rank, longest = math.MaxInt, 0 // if a name is granted twice, the last grant applies
 		case !v.many || name == "" || !strings.HasPrefix(name, v.name):
 			continue
 		}
@@ -68,8 +66,7 @@ func (g *Grants) granted(name string) (secret, ok bool) {
 	return secret, ok
 }
 
-// grantedNames are the names of all variables that are granted: of many of them those that this process
-// has.
+// grantedNames returns the names of all granted variables; for prefixes, those of the variables that this process has.
 func (g *Grants) grantedNames() (names []string) {
 	for _, v := range g.env {
 		if !v.many {
@@ -88,7 +85,7 @@ func (g *Grants) grantedNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// LookupEnv sets where the values of variables come from, instead of the process's environment.
+// LookupEnv sets the source of the variables' values, instead of the process's environment.
 func LookupEnv(lookup func(name string) (string, bool)) Option {
 	return func(g *Grants) error {
 		g.lookup = lookup
@@ -104,7 +101,7 @@ func (g *Grants) allowsEnv(u capability.Use) bool {
 	return ok && (u.Op != "get" || !secret)
 }
 
-// variable answers env.get and env.secret. Of a secret it says only whether it is set.
+// variable answers env.get and env.secret. For a secret it only says whether it is set.
 func (g *Grants) variable(op string, a args) engine.Outcome {
 	name := a.str("name")
 	secret, ok := g.granted(name)
@@ -126,9 +123,9 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 	return engine.Outcome{Value: generable.StrOf(text)}
 }
 
-// environ is what a command gets: the path that commands are looked up on, and what is granted.
+// environ returns the environment of a command: the path for looking up commands, and the granted variables.
 func (g *Grants) environ() []string {
-	out := []string{} // nil would be all of the host's
+	out := []string{} // nil would mean the host's whole environment
 	names := append(g.grantedNames(), needed...)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -139,8 +136,8 @@ func (g *Grants) environ() []string {
 	return out
 }
 
-// Secrets returns the values of the granted variables that are secrets, as an [engine.Handler] that holds secrets does.
-// A value that is a word, such as "postgres", is left out: texts that have nothing to do with it hold it too.
+// Secrets returns the values of the granted variables that are secrets, as an [engine.Handler] with secrets does. It
+// leaves out a value that is a word, such as "postgres": unrelated texts contain it too.
 func (g *Grants) Secrets() (values []string) {
 	for _, name := range g.grantedNames() {
 		if secret, _ := g.granted(name); secret {
@@ -152,10 +149,10 @@ func (g *Grants) Secrets() (values []string) {
 	return values
 }
 
-// Redact takes the values of the granted variables that are secrets out of a text.
+// Redact removes the values of granted secret variables from a text.
 func (g *Grants) Redact(text string) string { return g.secrets().Text(text) }
 
-// shortSecrets warns of secrets that are too short to be told from other text.
+// shortSecrets warns about secrets that are too short to distinguish from other text.
 func (g *Grants) shortSecrets() {
 	for _, name := range g.grantedNames() {
 		if text, set := g.lookup(name); set && text != "" && len(text) < redact.Shortest {
@@ -169,7 +166,7 @@ func (g *Grants) shortSecrets() {
 // secretMark replaces a secret.
 const secretMark = "<secret %s>"
 
-// secrets are the values that must not come out of a command or an answer, by name.
+// secrets returns the values, by name, that must not appear in a command's output or in an answer.
 func (g *Grants) secrets() *redact.Redactor {
 	hidden := &redact.Redactor{Mark: secretMark}
 	for _, name := range g.grantedNames() {
@@ -181,7 +178,7 @@ func (g *Grants) secrets() *redact.Redactor {
 	return hidden
 }
 
-// text returns a text argument with the values of the secrets in it.
+// text returns a text argument with the values of its secrets inserted.
 func (g *Grants) text(v generable.Value, known *redact.Redactor) (string, *engine.Error) {
 	if s, ok := v.AsStr(); ok || v.IsNull() {
 		return s, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// TestEnvByBeginning: a grant of all names that begin in a way is that and no more; each name says
-// whether it is a secret, unless the grant says it, and what is said of one name goes first.
+// TestEnvByBeginning: a grant of a prefix covers exactly the names with that prefix. Each name decides whether it is a
+// secret, unless the grant says so, and a grant of a single name takes precedence.
 func TestEnvByBeginning(t *testing.T) {
 	for name, text := range map[string]string{"GRANT_LANG": "C", "GRANT_API_TOKEN": "s3cr3t-of-grants", "GRANT_NAME": "a name to hide", "GRANTED": "no", "GRANT_OPEN_KEY": "open"} {
 		t.Setenv(name, text)

@@ -19,10 +19,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Exec grants commands. A word without a slash is looked up on the path, now; what it is then is
-// run whatever the path becomes. One with a slash is a file. Scripts write the very word that is
-// granted. A command that is granted can do all that the user can whom the host runs as: grant no
-// shell and no interpreter to scripts that are not trusted.
+// Exec grants commands. A word without a slash is looked up on the path once, now; later changes of the path have no
+// effect. A word with a slash names a file. Scripts must use exactly the granted word. A granted command can do
+// everything that the host's user can: grant no shell and no interpreter to untrusted scripts.
 func Exec(words ...string) Option {
 	return func(g *Grants) error {
 		for _, word := range words {
@@ -109,13 +108,13 @@ func (g *Grants) run(ctx context.Context, a args) engine.Outcome {
 	return done(capability.CompletedType, generable.IntOf(int64(code)), generable.StrOf(stdout), generable.StrOf(stderr), generable.BoolOf(more || much))
 }
 
-// workDir is where a command runs: by its path and, of a granted directory, as it was opened.
+// workDir is the directory where a command runs: its path and, inside a granted directory, the open directory.
 type workDir struct {
 	path string
-	open *os.File // nil for the base, which is the host's
+	open *os.File // nil for the base, which belongs to the host
 }
 
-// runDir is the base, or a directory inside of a granted one.
+// runDir returns the base, or a directory inside a granted one.
 func (g *Grants) runDir(a args) (at workDir, wrong *engine.Error) {
 	dir := a.str("dir")
 	if dir == "" || g.absolute(dir) == g.absolute(".") {
@@ -126,7 +125,7 @@ func (g *Grants) runDir(a args) (at workDir, wrong *engine.Error) {
 		return at, capability.Ungranted(capability.Use{Kind: engine.EffectFS, Op: "list", Target: dir}).Err
 	}
 	info, err := m.root.Stat(rel)
-	if err == nil && info.IsDir() { // and no pipe, which would keep waiting whoever opens it
+	if err == nil && info.IsDir() { // opening a pipe would block
 		if at.open, err = m.root.OpenFile(rel, os.O_RDONLY|nonblock, 0); err == nil {
 			info, err = at.open.Stat()
 		}
@@ -147,7 +146,7 @@ func (g *Grants) runDir(a args) (at workDir, wrong *engine.Error) {
 	return at, nil
 }
 
-// same reports whether the path leads to the directory that was opened.
+// same reports whether the path still leads to the directory that was opened.
 func (w workDir) same() bool {
 	if w.open == nil {
 		return true
@@ -159,18 +158,18 @@ func (w workDir) same() bool {
 
 func (w workDir) close() {
 	if w.open != nil {
-		_ = w.open.Close() // it was only looked at
+		_ = w.open.Close() // it was only read
 	}
 }
 
-// errMoved is the error of a command whose directory became another one while it was started.
+// errMoved is the error of a command whose directory was replaced while it was started.
 var errMoved = errors.New("the directory was replaced")
 
-// grace is how long a command may go on after the signal to end, and how long what it leaves behind
-// may hold its output.
+// grace is how long a command may run after the signal to end, and how long processes that it leaves behind may hold
+// its output open.
 const grace = 500 * time.Millisecond
 
-// command is one process with all that it begins.
+// command is one process and all that it starts.
 type command struct {
 	path      string
 	at        workDir
@@ -180,8 +179,8 @@ type command struct {
 	stopped   bool // by its timeout, or the end of the run
 }
 
-// run starts the command in its own process group, and returns when all of the group have
-// ended. The error is that it could not be started.
+// run starts the command in its own process group and returns when the whole group has ended. An error means that it
+// could not be started.
 func (c *command) run(ctx context.Context) (code int, err error) {
 	cmd := exec.CommandContext(ctx, c.path)
 	cmd.Args, cmd.Dir, cmd.Env = c.argv, c.at.path, c.env
@@ -203,12 +202,12 @@ func (c *command) run(ctx context.Context) (code int, err error) {
 		c.stopped = ctx.Err() != nil
 		return 0, err
 	}
-	moved := !c.at.same() // where there is no way to start it in what was opened, it is looked at again
+	moved := !c.at.same() // where a command cannot be started in the open directory itself, check again
 	if moved {
 		_ = cmd.Process.Kill() // it may have ended
 	}
-	_ = cmd.Wait() // its state says what came of it
-	group.Kill()   // what it left behind
+	_ = cmd.Wait() // the process state has the result
+	group.Kill()   // processes that it left behind
 	group.Wait()
 	if moved {
 		return 0, errMoved

@@ -14,19 +14,19 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// killedEnv makes this test a host that is killed while its command runs, in a directory.
+// killedEnv makes this test a host that is killed while its command runs in a directory.
 const killedEnv = "AGENTSCRIPT_TEST_KILLED"
 
-// family is a command that starts others: one that will not be told to end, one whose parent has
-// ended, one further down, and one that has left for a session of its own.
+// family is a command that starts others: one that ignores signals to end, one whose parent has ended, one further
+// down, and one in a separate session.
 const family = `sh -c 'trap "" TERM HUP; echo stubborn >> begun; sleep 300; :' &
 sh -c '(echo orphan >> begun; sleep 300; :) & :'
 sh -c 'sh -c "echo deep >> begun; sleep 300; :"; :' &
 setsid sh -c 'echo $$ > escaped; echo escaped >> begun; exec sleep 300' &
 wait`
 
-// living are the processes that were started with a variable, and those of a group, its leader among
-// them. What has ended and was not collected yet is neither.
+// living returns the processes that were started with a variable, and those of a group including its leader. Processes
+// that have ended but were not collected are not included.
 func living(t *testing.T, mark string, group int) (pids []int) {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
@@ -35,7 +35,7 @@ func living(t *testing.T, mark string, group int) (pids []int) {
 	}
 	for _, dir := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
-		env, _ := os.ReadFile(dir + "/environ") // empty of one that has ended
+		env, _ := os.ReadFile(dir + "/environ") // empty for a process that has ended
 		stat, _ := os.ReadFile(dir + "/stat")
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		if f := strings.Fields(rest); bytes.Contains(env, []byte(mark)) || len(f) > 2 && f[0] != "Z" && f[2] == strconv.Itoa(group) {

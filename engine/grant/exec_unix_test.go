@@ -19,10 +19,10 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// path is the process's own, which commands need.
+// path returns the process's PATH, which commands need.
 func path() []string { return []string{"PATH", os.Getenv("PATH")} }
 
-// TestExec: a command gets its arguments as they are, and gives what it wrote.
+// TestExec: a command gets its arguments unchanged, and its output is returned.
 func TestExec(t *testing.T) {
 	g := granted(t, grant.Exec("printf", "sh", "cat", "env"), environment(append(path(), "LANG", "C", "API_TOKEN", "s3cr3t!", "SECRETIVE", "no")...), grant.Env("LANG", "API_TOKEN"))
 	ctx := t.Context()
@@ -35,7 +35,7 @@ func TestExec(t *testing.T) {
 	small := granted(t, grant.Exec("printf"), environment(append(path(), "API_TOKEN", "s3cr3t!")...), grant.Env("API_TOKEN"), grant.OutputCap(10))
 	gives(t, touch(t, ctx, small, "sh.run", `{"command": ["printf", "1234567890"]}`), `"stdout":"1234567890","stderr":"","truncated":false`)
 	bare := granted(t, grant.Exec("/usr/bin/env"), environment())
-	gives(t, touch(t, ctx, bare, "sh.run", `{"command": ["/usr/bin/env"]}`), `"code":0,"stdout":""`) // nothing of the host's
+	gives(t, touch(t, ctx, bare, "sh.run", `{"command": ["/usr/bin/env"]}`), `"code":0,"stdout":""`) // nothing of the host's environment
 	out := touch(t, ctx, g, "sh.run", `{"command": ["env"]}`)
 	gives(t, out, `API_TOKEN=<secret API_TOKEN>\nLANG=C\nPATH=`)
 	r, _ := out.Value.AsRecord()
@@ -44,7 +44,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// TestExecRefused: no other word than the one that is granted runs anything.
+// TestExecRefused: no other word than the granted one runs anything.
 func TestExecRefused(t *testing.T) {
 	dir := t.TempDir()
 	g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), environment(path()...))
@@ -55,7 +55,7 @@ func TestExecRefused(t *testing.T) {
 	fails(t, touch(t, t.Context(), g, "sh.run", `{"command": ["sh", "-c", "tr\u0000ue"]}`), diag.TouchFailed, "could not be started")
 }
 
-// TestExecIsSettled: a command is what it was when it was granted, whatever the path becomes.
+// TestExecIsSettled: a command is the one found when it was granted, whatever happens to the path.
 func TestExecIsSettled(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for dir, says := range map[string]string{first: "first", second: "second"} {
@@ -107,7 +107,7 @@ func TestExecFlood(t *testing.T) {
 	}
 }
 
-// gone waits until a process has ended, also as one that nobody has waited for.
+// gone waits until a process has ended, including one that nobody has waited for.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	hang.Until(t, fmt.Sprintf("process %d ends", pid), func() bool {
@@ -116,8 +116,7 @@ func gone(t *testing.T, pid int) {
 	})
 }
 
-// TestExecTimeout: a command whose time is up ends with all that it began, also when it does not
-// want to.
+// TestExecTimeout: a command whose time is up ends together with all that it started, even if it ignores signals.
 func TestExecTimeout(t *testing.T) {
 	dir := t.TempDir()
 	g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), environment(path()...))
@@ -139,7 +138,7 @@ func TestExecTimeout(t *testing.T) {
 	}
 }
 
-// TestExecGrandchild: what a command leaves behind is ended with it, and does not hold its output.
+// TestExecGrandchild: processes that a command leaves behind are ended with it, and do not hold its output open.
 func TestExecGrandchild(t *testing.T) {
 	dir := t.TempDir()
 	g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), environment(path()...))

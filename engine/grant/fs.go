@@ -21,22 +21,20 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Access is what may be done in a directory.
+// Access is the kind of access to a directory.
 type Access int
 
-// The accesses.
+// The kinds of access.
 const (
 	ReadOnly Access = iota
 	ReadWrite
 )
 
-// FS grants a directory with all that is below it. Scripts name it by the path that is given here,
-// relative to the working directory or absolute. Nothing leads out of it: no .. and no symbolic
-// link.
+// FS grants a directory and everything below it. Scripts name it by the path given here, relative to the working
+// directory or absolute. Neither .. nor symbolic links lead out of it.
 func FS(dir string, access Access) Option { return FSAs(dir, dir, access) }
 
-// FSAs grants a directory under another path: FSAs("work", "/srv/tenants/7", ReadWrite) is "work"
-// to scripts.
+// FSAs grants a directory under another path: with FSAs("work", "/srv/tenants/7", ReadWrite), scripts call it "work".
 func FSAs(as, dir string, access Access) Option {
 	return func(g *Grants) error {
 		g.mounts = append(g.mounts, &mount{as: as, given: dir, dir: dir, write: access == ReadWrite})
@@ -44,17 +42,17 @@ func FSAs(as, dir string, access Access) Option {
 	}
 }
 
-// mount is a directory that is granted.
+// mount is a granted directory.
 type mount struct {
 	as    string // the path for scripts: absolute, with slashes
 	given string
 	dir   string // absolute
-	real  string // the same, without links on the way
+	real  string // the same path with its links resolved
 	write bool
 	root  *os.Root
 }
 
-// open opens the directories.
+// open opens the granted directories.
 func (g *Grants) open() error {
 	for _, m := range g.mounts {
 		if !filepath.IsAbs(m.dir) {
@@ -82,7 +80,7 @@ func (g *Grants) open() error {
 	return nil
 }
 
-// absolute is a script's path as grants are compared by: no file is looked at.
+// absolute returns a script's path in the form in which grants are compared. It does not access the file system.
 func (g *Grants) absolute(p string) string {
 	p = filepath.ToSlash(p)
 	if !path.IsAbs(p) && !filepath.IsAbs(filepath.FromSlash(p)) {
@@ -91,7 +89,7 @@ func (g *Grants) absolute(p string) string {
 	return path.Clean(p)
 }
 
-// find is the grant that a path lies in, and the path there; nil when there is none.
+// find returns the grant that contains a path, and the path relative to it; nil if there is none.
 func (g *Grants) find(p string, write bool) (*mount, string) {
 	p = g.absolute(p)
 	var found *mount
@@ -118,15 +116,15 @@ func (g *Grants) allowsPath(u capability.Use) bool {
 	return m != nil
 }
 
-// Bounds of files.
+// Limits of file operations.
 const (
 	maxWrite = 16 << 20
 	maxPath  = 4096
 	maxDepth = 128
 )
 
-// file answers the operations of fs. The operating system may keep one waiting for as long as it
-// likes, a file of a network, say; then it is left behind.
+// file answers the operations of fs. The operating system may block for any length of time, for example on a network
+// file; the call is then abandoned.
 func (g *Grants) file(ctx context.Context, op string, a args) engine.Outcome {
 	p := a.str("path")
 	m, rel := g.find(p, op == "write" || op == "remove")
@@ -183,7 +181,7 @@ func (f *filing) do(ctx context.Context) engine.Outcome {
 	return engine.Outcome{Value: v}
 }
 
-// fileError words an error of the operating system.
+// fileError describes an error of the operating system.
 func fileError(op, p string, err error) *engine.Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -196,8 +194,8 @@ func fileError(op, p string, err error) *engine.Error {
 
 func (f *filing) wrong(err error) *engine.Error { return fileError(f.op, f.path, err) }
 
-// regular opens a file for reading, no pipe and no device: one may have no end, or keep whoever
-// opens it waiting. What the kernel makes up is refused: it describes this process, not files.
+// regular opens a regular file for reading. Pipes and devices are refused: they may have no end, or block when opened.
+// So are files that the kernel generates: they describe this process.
 func (f *filing) regular() (*os.File, *engine.Error) {
 	check := func(info fs.FileInfo) *engine.Error {
 		if info.Mode().IsRegular() {
@@ -222,7 +220,7 @@ func (f *filing) regular() (*os.File, *engine.Error) {
 	var wrong *engine.Error
 	if info, err = file.Stat(); err != nil {
 		wrong = f.wrong(err)
-	} else if wrong = check(info); wrong == nil && madeUp(file) { // it may be another one by now
+	} else if wrong = check(info); wrong == nil && madeUp(file) { // it may have been replaced meanwhile
 		wrong = failed(diag.TouchRefused, "fs.%s: %q is made up by the kernel, as those of /proc and /sys are", f.op, f.path)
 	}
 	if wrong != nil {
@@ -242,7 +240,7 @@ func (f *filing) read(run *redact.Set) (generable.Value, *engine.Error) {
 	if n, ok := f.a.value("limit").AsInt(); ok {
 		limit, part = min(n, f.g.cap), true
 	}
-	margin := int64(run.Margin()) // so that no part of a secret is left at the end
+	margin := int64(run.Margin()) // so that a secret at the end is seen whole
 	data, err := io.ReadAll(io.LimitReader(file, limit+margin+1))
 	if err != nil {
 		return generable.Value{}, f.wrong(err)
@@ -252,7 +250,7 @@ func (f *filing) read(run *redact.Set) (generable.Value, *engine.Error) {
 			return generable.Value{}, failed(diag.TouchTooBig, "fs.read: %q has more than %d bytes", f.path, limit).
 				WithHelp("read the first part of it: fs.read(path, limit = %d)", limit)
 		}
-		shown := run.String(text.Cut(string(data), int(limit+margin))) // a character may be cut there
+		shown := run.String(text.Cut(string(data), int(limit+margin))) // the cut may be inside a character
 		if int64(len(data)) > limit+margin {
 			shown = text.Cut(shown, max(0, len(shown)-int(margin)))
 		}

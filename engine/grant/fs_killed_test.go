@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// writingEnv makes this test a host that is killed while it writes, into a directory.
+// writingEnv makes this test a host that is killed while it writes into a directory.
 const writingEnv = "AGENTSCRIPT_TEST_WRITING"
 
 // Promise 26.121 (sound): the next start removes the temporary files of a killed run but not those that another process is
@@ -61,7 +61,7 @@ func TestPromise_26_121_FilesOfKilledRuns(t *testing.T) {
 				t.Fatal("before it was killed it ended:", err)
 			}
 		}
-		for try := 0; len(left(dir)) == 0; try++ { // one may be killed between two files
+		for try := 0; len(left(dir)) == 0; try++ { // it may have been killed between two files
 			if try == 100 {
 				t.Fatal("no process was killed while it wrote")
 			}
@@ -79,7 +79,7 @@ func TestPromise_26_121_FilesOfKilledRuns(t *testing.T) {
 			_, err := os.Stat(filepath.Join(dir, in, "file"))
 			return err == nil
 		}
-		// What another process writes is its own: it goes on with its files.
+		// Files of another process that is still writing are left alone: it can finish them.
 		other := writing()
 		for i := 0; i < 50 || !written(); i++ {
 			if err := g.Close(); err != nil {

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// nonblock keeps the opening of a pipe from waiting for its other end.
+// nonblock keeps opening a pipe from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 
-// madeUp reports whether an open file belongs to no storage but to the kernel. Elsewhere than on
-// Linux such files are devices, or there are none.
+// madeUp reports whether the kernel generates an open file. On systems other than Linux such files are devices or do
+// not exist.
 func madeUp(*os.File) bool { return false }
 
-// byDescriptor is "": a directory has no path but its name.
+// byDescriptor returns "": a directory has no other path than its name.
 func byDescriptor(*os.File) string { return "" }

@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestFilePanic: a panic of an operation on a file, which runs beside the branch, is the error of its
-// effect and not the end of the process.
+// TestFilePanic: a panic in a file operation, which runs in a separate goroutine, is the error of its effect and does
+// not end the process.
 func TestFilePanic(t *testing.T) {
-	g := &Grants{base: "/", cap: DefaultOutputCap, mounts: []*mount{{as: "/desk", write: true}}} // whose directory was never opened
+	g := &Grants{base: "/", cap: DefaultOutputCap, mounts: []*mount{{as: "/desk", write: true}}} // its directory was never opened
 	for _, op := range []string{"read", "write", "list", "stat", "exists", "remove"} {
 		args := generable.NewMap(1)
 		args.Set("path", generable.StrOf("/desk/a"))

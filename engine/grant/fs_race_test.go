@@ -35,7 +35,7 @@ func TestPromise_23_10_SwappedLinks(t *testing.T) {
 				return
 			default:
 			}
-			_ = os.RemoveAll(at) // what is written meanwhile may be in the way: the next turn will do
+			_ = os.RemoveAll(at) // a file written meanwhile may be in the way: the next turn succeeds
 			switch n % 3 {
 			case 0:
 				_ = os.Symlink(outside, at)
@@ -74,8 +74,8 @@ func TestPromise_23_10_SwappedLinks(t *testing.T) {
 	t.Log(seen)
 }
 
-// TestFSNames: a path is what it says, in its letters; a hard link is the file itself, and a file may be
-// as large as it likes when a part of it is asked for.
+// TestFSNames: paths are used literally; a hard link is the file itself, and a file may have any size if only a part of
+// it is read.
 func TestFSNames(t *testing.T) {
 	dir, g := desk(t, grant.ReadWrite)
 	gives(t, ask(t, g, "fs.read", "desk//docs/./b.md"), `"b"`)

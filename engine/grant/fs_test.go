@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// desk makes a directory with files and grants it as "desk", and the one beside it to nobody.
+// desk makes a directory with files and grants it as "desk"; the directory next to it is not granted.
 func desk(t *testing.T, access grant.Access, more ...grant.Option) (string, *grant.Grants) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func desk(t *testing.T, access grant.Access, more ...grant.Option) (string, *gra
 	return dir, granted(t, append(more, grant.WorkDir(dir), grant.FS("desk", access))...)
 }
 
-// ask is touch of a path.
+// ask is touch for a path.
 func ask(t *testing.T, g engine.Handler, op, path string, more ...string) engine.Outcome {
 	t.Helper()
 	quoted, err := json.Marshal(path)
@@ -68,10 +68,10 @@ func TestFS(t *testing.T) {
 	fails(t, ask(t, g, "fs.list", "desk/a.md"), diag.TouchFailed, "is no directory")
 	fails(t, ask(t, g, "fs.list", "desk", `"pattern": "[a"`), diag.TouchFailed, "is no pattern")
 	fails(t, ask(t, g, "fs.write", "desk/docs", `"text": "x"`), diag.TouchRefused, "no file but a directory")
-	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "**/*.tmp"`), `[]`) // nothing is left of writing
+	gives(t, ask(t, g, "fs.list", "desk", `"pattern": "**/*.tmp"`), `[]`) // no file of a write is left
 }
 
-// TestFSReadOnly: what is granted for reading is not written.
+// TestFSReadOnly: a directory granted for reading cannot be written.
 func TestFSReadOnly(t *testing.T) {
 	_, g := desk(t, grant.ReadOnly)
 	gives(t, ask(t, g, "fs.read", "desk/a.md"), `"hello"`)
@@ -79,7 +79,7 @@ func TestFSReadOnly(t *testing.T) {
 	fails(t, ask(t, g, "fs.remove", "desk/a.md"), diag.UngrantedUse, "--allow-fs desk:rw")
 }
 
-// TestFSEscape: no path leads out of what is granted.
+// TestFSEscape: no path leads out of the granted directory.
 func TestFSEscape(t *testing.T) {
 	dir, g := desk(t, grant.ReadWrite)
 	link := func(to, from string) {
@@ -114,8 +114,7 @@ func TestFSEscape(t *testing.T) {
 	fails(t, ask(t, g, "fs.read", "desk/"+strings.Repeat("a/", 200)), diag.TouchRefused, "deep")
 }
 
-// TestFSLarge: a file of more than the cap is an error, and a part of it is given when it is asked
-// for, cut between characters.
+// TestFSLarge: a file larger than the cap is an error, and a part of it is returned on request, cut between characters.
 func TestFSLarge(t *testing.T) {
 	dir, g := desk(t, grant.ReadWrite, grant.OutputCap(100))
 	for name, text := range map[string]string{"large": strings.Repeat("ä", 51), "fits": strings.Repeat("x", 100), "bytes": "\xff\xfe"} {
@@ -130,7 +129,7 @@ func TestFSLarge(t *testing.T) {
 	fails(t, ask(t, g, "fs.write", "desk/huge", `"text": "`+strings.Repeat("x", 17<<20)+`"`), diag.TouchTooBig, "17825792 bytes")
 }
 
-// TestFSDeep: directories that lie deeper than a path may be long are listed no further.
+// TestFSDeep: directories deeper than the maximum path length are not listed further.
 func TestFSDeep(t *testing.T) {
 	dir, g := desk(t, grant.ReadWrite)
 	at, err := os.OpenRoot(dir + "/desk")

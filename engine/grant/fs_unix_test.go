@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// TestFSSpecial: a pipe is not waited for, a device not read, and what the kernel makes up is no file.
+// TestFSSpecial: opening a pipe does not block, devices are not read, and files that the kernel generates are refused.
 func TestFSSpecial(t *testing.T) {
 	dir, g := desk(t, grant.ReadWrite, grant.FS("/dev", grant.ReadWrite))
 	if err := syscall.Mkfifo(dir+"/desk/pipe", 0o644); err != nil {
@@ -35,7 +35,7 @@ func TestFSSpecial(t *testing.T) {
 	fails(t, ask(t, made, "fs.list", "/proc/self"), diag.TouchRefused, "the kernel")
 }
 
-// TestFSRefusedMakesNothing: a write that is refused for a granted command makes no directory on the way either.
+// TestFSRefusedMakesNothing: a write that is refused because of a granted command creates no directories either.
 func TestFSRefusedMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "g", "bin"), 0o755); err != nil {

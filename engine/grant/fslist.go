@@ -14,14 +14,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Bounds of a listing.
+// Limits of a listing.
 const (
-	maxListed  = 10_000  // paths that are given
-	maxVisited = 200_000 // entries that are looked at
+	maxListed  = 10_000  // paths returned
+	maxVisited = 200_000 // entries visited
 	readAtOnce = 1_000
 )
 
-// list answers fs.list. Symbolic links are listed and not followed.
+// list answers fs.list. It lists symbolic links without following them.
 func (f *filing) list(ctx context.Context) (generable.Value, *engine.Error) {
 	l := &listing{f: f, ctx: ctx}
 	if p := f.a.str("pattern"); p != "" {
@@ -53,8 +53,8 @@ type listing struct {
 	visited int
 }
 
-// dir lists a directory: all in it, or what the rest of a pattern matches. The path under is how
-// what it holds is named.
+// dir lists a directory: everything in it, or what the rest of a pattern matches. under is the path that prefixes the
+// names of its entries.
 func (l *listing) dir(rel, under string, rest []string, depth int) *engine.Error {
 	if depth > maxDepth {
 		return failed(diag.TouchTooBig, "fs.list: directories lie more than %d deep below %q", maxDepth, l.f.path).WithHelp("list a part, or give a pattern without **")
@@ -93,8 +93,8 @@ func (l *listing) dir(rel, under string, rest []string, depth int) *engine.Error
 	return nil
 }
 
-// follow is what is left of a pattern behind a name, for each way to read it; nothing when the
-// name does not match. ** stands for any number of directories.
+// follow returns the possible rests of a pattern after a name, and nothing if the name does not match. ** matches any
+// number of directories.
 func follow(rest []string, name string) [][]string {
 	var ways [][]string
 	if len(rest) > 0 && rest[0] == "**" {

@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/disk"
 )
 
-// write writes a new file beside the old one and puts it in its place, so that a reader and a
-// crash meet the old text or the new one.
+// write writes a new file next to the old one and renames it into place. A reader sees the old text or the new one,
+// also after a crash.
 func (f *filing) write() *engine.Error {
 	text := f.a.str("text")
 	if len(text) > maxWrite {
@@ -53,23 +53,24 @@ func (f *filing) write() *engine.Error {
 	return nil
 }
 
-// parent opens the directory that the file is in: what is done there is done to what was looked at, whatever
-// links are swapped in on the way.
+// parent opens the directory that contains the file: operations apply to the directory that was checked, whatever links
+// are replaced on the way to it.
 func (f *filing) parent() (dir *os.Root, name string, err error) {
 	dir, err = f.m.root.OpenRoot(path.Dir(f.rel))
 	return dir, path.Base(f.rel), err
 }
 
-// refused says why the name is not changed, nil when it may be.
+// refused returns why the name must not be changed, nil if it may be.
 func (f *filing) refused(dir *os.Root, name string) *engine.Error {
 	in, err := filepath.EvalSymlinks(filepath.Join(f.m.dir, filepath.FromSlash(path.Dir(f.rel))))
 	if err != nil {
-		in = "" // moved meanwhile: the directory that is open counts
+		in = "" // it was moved: the open directory counts
 	}
 	return f.g.refuses(f.op, f.path, dir, name, filepath.Join(in, name))
 }
 
-// at is where the file is going to be found: below what is there of its directories, without links on the way.
+// at returns the path where the file will be: the existing part of its directories with links resolved, followed by the
+// rest.
 func (f *filing) at() string {
 	dir, missing := filepath.Join(f.m.dir, filepath.FromSlash(path.Dir(f.rel))), path.Base(f.rel)
 	for {
@@ -80,22 +81,22 @@ func (f *filing) at() string {
 	}
 }
 
-// A file that is being written has its own name, and so has the note of it in the granted
-// directory itself, where the next start looks for what a killed process left.
+// A file being written has a separate name. A note of that name in the granted directory itself tells the next start
+// what a killed process left behind.
 const (
 	halfPrefix = ".agentscript-"
 	halfSuffix = ".tmp" // of the file
-	noteSuffix = ".at"  // of the note, which says where the file is
+	noteSuffix = ".at"  // of the note, which contains the file's path
 )
 
-// halfName is the random part of the name of a file that is being written, or of its note.
+// halfName returns the random part of the name of a file being written, or of its note.
 func halfName(name, suffix string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(name, halfPrefix)
 	id, is := strings.CutSuffix(id, suffix)
 	return id, ok && is && len(id) == len(rand.Text()) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// unfinished reports whether a name is that of a file that is being written, or of its note.
+// unfinished reports whether a name is that of a file being written, or of its note.
 func unfinished(name string) bool {
 	_, half := halfName(name, halfSuffix)
 	_, note := halfName(name, noteSuffix)
@@ -106,7 +107,7 @@ func (f *filing) replace(dir *os.Root, name, text string, mode fs.FileMode) erro
 	id := rand.Text()
 	half := halfPrefix + id + halfSuffix
 	if in := path.Dir(f.rel); in != "." {
-		// Where no note can be written a killed process may leave the file.
+		// Without a note, a killed process may leave the file behind.
 		if note, err := disk.Create(f.m.root, halfPrefix+id+noteSuffix, 0o600); err == nil {
 			_, _ = note.WriteString(path.Join(in, half))
 			defer func() {
@@ -122,16 +123,15 @@ func (f *filing) replace(dir *os.Root, name, text string, mode fs.FileMode) erro
 	if _, err = file.WriteString(text); err == nil {
 		err = disk.Finish(file, func() error { return dir.Rename(half, name) })
 	} else {
-		_ = file.Close() // it is removed
+		_ = file.Close() // it is removed below
 	}
 	if err != nil {
-		_ = dir.Remove(half) // it may not be there
+		_ = dir.Remove(half) // it may not exist
 	}
 	return err
 }
 
-// sweep removes the files that a killed process was writing. What cannot be looked at is left: nothing depends
-// on it.
+// sweep removes files that a killed process was writing. It skips what it cannot read: nothing depends on it.
 func (m *mount) sweep() {
 	dir, err := m.root.Open(".")
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *mount) sweep() {
 	}
 }
 
-// note reads where a file is that was being written.
+// note reads the path of a file that was being written.
 func (m *mount) note(name string) (string, error) {
 	if info, err := m.root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxPath {
 		return "", errors.Join(err, fs.ErrInvalid)
@@ -166,7 +166,7 @@ func (m *mount) note(name string) (string, error) {
 	return string(text), err
 }
 
-// remove removes a file or an empty directory. One that is not there was removed.
+// remove removes a file or an empty directory. It succeeds if the file does not exist.
 func (f *filing) remove() *engine.Error {
 	if f.rel == "." {
 		return failed(diag.TouchRefused, "fs.remove: %q is the granted directory itself", f.path)

@@ -1,13 +1,12 @@
-// Package grant lets scripts touch the world as far as a host says: commands, hosts, directories
-// and environment variables, each by name. What is not granted is not there.
+// Package grant lets scripts access the outside world as far as a host permits: commands, hosts, directories and
+// environment variables, each by name. What is not granted does not exist for a script.
 //
 //	g, err := grant.New(grant.Exec("git"), grant.Net("api.example.com"), grant.FS("notes", grant.ReadWrite), grant.Env("LANG"))
 //	...
 //	defer g.Close()
 //	eng := agentscript.New(agentscript.WithGrants(g))
 //
-// It is a separate package so that a host that grants nothing links neither net/http nor what
-// starts processes.
+// It is a separate package so that a host that grants nothing links neither net/http nor code that starts processes.
 package grant
 
 import (
@@ -26,34 +25,34 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// DefaultOutputCap is how many bytes of a command's output, of an answer and of a file a script
-// gets: for a command of each of its two streams.
+// DefaultOutputCap limits how many bytes of a command's output, of an HTTP answer and of a file a script gets. For a
+// command it applies to each of the two output streams.
 const DefaultOutputCap = 1 << 20
 
-// Grants is what scripts may touch, and what does it: an [capability.Grants]. It is immutable, serves
-// any number of runs at once, and is good until it is closed.
+// Grants is what scripts may access, and the handler that performs the access: it implements [capability.Grants]. It is
+// immutable, serves any number of concurrent runs, and is valid until it is closed.
 type Grants struct {
-	base     string // absolute: what relative paths are relative to
+	base     string // absolute: the base of relative paths
 	cap      int64
-	commands map[string]string // by the word that scripts write: the absolute path
+	commands map[string]string // by the word that scripts use: the absolute path
 	hosts    []host
 	mounts   []*mount
-	guards   []guarded // what leads to commands inside of directories that may be written
+	guards   []guarded // what leads to commands inside of writable directories
 	warnings []string
 	env      []variable
 	lookup   func(string) (string, bool)
-	client   *http.Transport // nil when no host is granted
-	proxy    *url.URL        // nil when none is used
-	roots    *x509.CertPool  // that vouch for servers; nil for the system's
+	client   *http.Transport // nil if no host is granted
+	proxy    *url.URL        // nil if none is used
+	roots    *x509.CertPool  // trusted for servers; nil for the system's
 }
 
 var _ capability.Grants = (*Grants)(nil)
 
-// Option grants something. What is granted adds up: nothing takes anything away.
+// Option grants something. Options add up: none takes anything away.
 type Option func(*Grants) error
 
-// New settles grants: commands are looked up, directories opened. The error says which of them
-// cannot be given; its code is AS622.
+// New builds grants: it looks up commands and opens directories. An error names the grant that is unusable; its code is
+// AS622.
 func New(options ...Option) (*Grants, error) {
 	base, err := os.Getwd()
 	if err != nil {
@@ -78,8 +77,7 @@ func New(options ...Option) (*Grants, error) {
 	return g, nil
 }
 
-// Close releases what the grants hold: open directories and idle connections. Runs that use
-// them fail from then on.
+// Close releases open directories and idle connections. Runs that use the grants fail from then on.
 func (g *Grants) Close() error {
 	var wrong []error
 	for _, m := range g.mounts {
@@ -93,8 +91,8 @@ func (g *Grants) Close() error {
 	return errors.Join(wrong...)
 }
 
-// WorkDir is what relative paths of scripts are relative to and where commands run, instead of the
-// working directory of the process. It grants nothing.
+// WorkDir sets the base of scripts' relative paths, where commands also run, instead of the working directory of the
+// process. It grants nothing.
 func WorkDir(dir string) Option {
 	return func(g *Grants) error {
 		abs, err := filepath.Abs(dir)
@@ -118,7 +116,7 @@ func OutputCap(bytes int64) Option {
 	}
 }
 
-// unusable is the error of a grant that cannot be given.
+// unusable returns the error of an unusable grant.
 func unusable(format string, args ...any) *engine.Error {
 	return engine.Errorf(engine.KindConfig, diag.BadGrant, format, args...)
 }
@@ -177,7 +175,7 @@ func (a args) str(name string) string {
 	return s
 }
 
-// timeout is how long the operation may take.
+// timeout returns how long the operation may take.
 func (a args) timeout() time.Duration {
 	s, ok := a.value("timeout").AsNumber()
 	if !ok || s <= 0 {
@@ -186,7 +184,7 @@ func (a args) timeout() time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
-// tooSlow is the outcome of what its timeout or the run's end stopped.
+// tooSlow returns the error of an operation that its timeout or the end of the run stopped.
 func (a args) tooSlow(ctx context.Context, what string) *engine.Error {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return engine.Errorf(engine.KindTimeout, diag.Timeout, "%s did not end within %s", what, a.timeout()).
@@ -199,12 +197,12 @@ func failed(code diag.Code, format string, args ...any) *engine.Error {
 	return engine.Errorf(engine.KindTool, code, format, args...)
 }
 
-// done is the outcome of a record of a type.
+// done returns the outcome with a record of a type.
 func done(t *generable.Type, vals ...generable.Value) engine.Outcome {
 	return engine.Outcome{Value: generable.NewRecord(t, vals).Value()}
 }
 
-// reason is what went wrong, without the path that an error of the operating system repeats.
+// reason returns the cause of an error without the path that an error of the operating system repeats.
 func reason(err error) string {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner

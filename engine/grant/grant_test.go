@@ -19,8 +19,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// granted makes grants and holds that they give back what they hold: what runs, and what is open,
-// is the same as before when the test ends.
+// granted makes grants and checks that they release everything: when the test ends, the same goroutines run and the
+// same files are open as before.
 func granted(t *testing.T, options ...grant.Option) *grant.Grants {
 	t.Helper()
 	files, routines := opened(), runtime.NumGoroutine()
@@ -38,7 +38,7 @@ func granted(t *testing.T, options ...grant.Option) *grant.Grants {
 	return g
 }
 
-// opened counts the open files of the process, where that can be told.
+// opened counts the open files of the process, if the system can tell.
 func opened() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -103,7 +103,7 @@ func value(v any) generable.Value {
 	return generable.Value{}
 }
 
-// gives holds an outcome, as JSON, to a text that it must contain.
+// gives checks that an outcome, as JSON, contains a text.
 func gives(t *testing.T, out engine.Outcome, want string) {
 	t.Helper()
 	if out.Err != nil {
@@ -114,7 +114,7 @@ func gives(t *testing.T, out engine.Outcome, want string) {
 	}
 }
 
-// fails holds an outcome to a failure of a code and with words in its message or help.
+// fails checks that an outcome is a failure with a code and with words in its message or help.
 func fails(t *testing.T, out engine.Outcome, code diag.Code, words string) {
 	t.Helper()
 	if out.Err == nil {
@@ -136,7 +136,7 @@ func environment(pairs ...string) grant.Option {
 	})
 }
 
-// TestUnusable: what cannot be granted is said when it is granted.
+// TestUnusable: a grant that is unusable is reported when it is made.
 func TestUnusable(t *testing.T) {
 	file := t.TempDir() + "/file"
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -169,7 +169,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestHosts: what is no host or port is refused, to the last number that is one.
+// TestHosts: an invalid host or port is refused, including the first number that is not a port.
 func TestHosts(t *testing.T) {
 	for _, given := range []string{"", "*.", ".a.example", "a..example", "*..example", "a.example:0", "a.example:65536", "a.example:", "[::1]:0"} {
 		if _, err := grant.New(grant.Net(given)); err == nil || !strings.Contains(err.Error(), "is no host") {
@@ -193,7 +193,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestEnv: a variable that is granted is read, and a secret among them is not.
+// TestEnv: a granted variable can be read, unless it is a secret.
 func TestEnv(t *testing.T) {
 	g := granted(t, environment("LANG", "C", "API_TOKEN", "s3cr3t!", "SORT_KEY", "name", "OTHER", "x", "BAD", "\xff"),
 		grant.Env("LANG", "API_TOKEN", "SORT_KEY:plain", "NOT_SET", "OTHER:secret", "BAD"))
@@ -209,7 +209,7 @@ func TestEnv(t *testing.T) {
 	fails(t, touch(t, ctx, g, "env.get", `{"name": "HOME"}`), diag.UngrantedUse, "--allow-env HOME")
 }
 
-// TestAllows: what is written out in a script is decided as a run would.
+// TestAllows: uses that are literal in a script are decided as in a run.
 func TestAllows(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(dir+"/notes/sub", 0o755); err != nil {
@@ -254,7 +254,7 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// FuzzNet: whatever is given as a host is one or an error.
+// FuzzNet: any text is either a valid host or an error.
 func FuzzNet(f *testing.F) {
 	for _, s := range []string{"example.com", "*.x:80", "[::1]:1", "::1", "10.0.0.0/8", "*", ":", "[", "a:b:c", "1.2.3.4:0", "%", "::ffff:10.0.0.0/104", "127.1"} {
 		f.Add(s)

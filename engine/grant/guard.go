@@ -13,22 +13,22 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Whoever may write a command can do all that the host's user can. So what leads to a granted command, its
-// file, the directories above it and the links on the way, is not written or removed through fs, also where a
-// granted directory holds it.
+// Code that can write a command can do everything that the host's user can. Nothing that leads to a granted command can
+// therefore be written or removed through fs: the file itself, the directories above it and the links on the way, even
+// inside a granted directory.
 
 // guarded is one name on the way to a command.
 type guarded struct {
-	word string      // the command, as it is granted
-	at   string      // the name, in a directory without links on the way
+	word string      // the granted command
+	at   string      // the path of the name, in a directory without links on the way
 	dir  fs.FileInfo // that directory
-	file fs.FileInfo // what the name stands for, itself
+	file fs.FileInfo // the file with that name, links not followed
 }
 
-// maxLinks bounds the links on the way to a command: it was found, so that there are not more.
+// maxLinks bounds the links on the way to a command. A command that was found has no more.
 const maxLinks = 255
 
-// guard finds what leads to the granted commands inside of directories that are granted for writing.
+// guard finds the names inside of writable directories that lead to granted commands.
 func (g *Grants) guard() {
 	for word, file := range g.commands {
 		for _, at := range wayTo(file) {
@@ -39,7 +39,7 @@ func (g *Grants) guard() {
 			dir, err := os.Stat(filepath.Dir(at))
 			file, err2 := os.Lstat(at)
 			if err != nil || err2 != nil {
-				continue // it is gone, and so is the command
+				continue // it was removed, and so was the command
 			}
 			g.guards = append(g.guards, guarded{word, at, dir, file})
 			warning := fmt.Sprintf("the command %q lies in %q, where the script may write: fs.write and fs.remove leave it alone, but a granted command that writes there may change it, and it may read what the script writes there: better grant it from elsewhere", word, g.mounts[in].given)
@@ -54,13 +54,13 @@ func (g *Grants) guard() {
 	slices.Sort(g.warnings)
 }
 
-// guardPath warns of directories on the path where the script may write: what granted commands start is looked up there.
+// guardPath warns about writable directories on the path: granted commands look up other commands there.
 func (g *Grants) guardPath() {
 	list, _ := g.lookup("PATH")
 	for _, dir := range filepath.SplitList(list) {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil || !filepath.IsAbs(real) {
-			continue // nothing is found there
+			continue // no command is found there
 		}
 		for _, m := range g.mounts {
 			warning := fmt.Sprintf("%q is on the path and in %q, where the script may write: a granted command may start what the script puts there", dir, m.given)
@@ -71,18 +71,18 @@ func (g *Grants) guardPath() {
 	}
 }
 
-// Warnings says what stays open although all was granted that was asked for: a command inside of a directory
-// that is granted for writing, a secret that is too short to be hidden.
+// Warnings returns the gaps that remain in what was granted as requested: a command inside of a writable directory, a
+// secret that is too short to be hidden.
 func (g *Grants) Warnings() []string { return slices.Clone(g.warnings) }
 
-// inside reports whether a path lies below a directory. Both are clean.
+// inside reports whether a path is below a directory. Both must be clean.
 func inside(dir, at string) bool {
 	rel, err := filepath.Rel(dir, at)
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// wayTo lists the names that are looked up on the way to a file, links among them, each in a directory that
-// is reached without any.
+// wayTo lists the names that are looked up on the way to a file, including links, each in a directory without links in
+// its path.
 func wayTo(file string) (names []string) {
 	volume := filepath.VolumeName(file)
 	const sep = string(filepath.Separator)
@@ -101,7 +101,7 @@ func wayTo(file string) (names []string) {
 		next := filepath.Join(at, name)
 		names = append(names, next)
 		target, err := os.Readlink(next)
-		if err != nil { // it is no link
+		if err != nil { // not a link
 			at = next
 			continue
 		}
@@ -114,8 +114,8 @@ func wayTo(file string) (names []string) {
 	return names
 }
 
-// refuses reports why a name in an open directory, which is found at a path, is not written or removed: it
-// leads to a command. Letters of either case count as the same, as they do to some file systems.
+// refuses returns why a name in an open directory, whose path is at, must not be written or removed: it leads to a
+// command. Case is ignored, as some file systems ignore it.
 func (g *Grants) refuses(op, shown string, dir *os.Root, name, at string) *engine.Error {
 	if len(g.guards) == 0 {
 		return nil
@@ -137,7 +137,7 @@ func (g *Grants) refuses(op, shown string, dir *os.Root, name, at string) *engin
 	return nil
 }
 
-// refusesAt is refuses for a name in a directory that is not there yet, and is not made for it then.
+// refusesAt is refuses for a name in a directory that does not exist yet; the caller then does not create it.
 func (g *Grants) refusesAt(op, shown, at string) *engine.Error {
 	for _, c := range g.guards {
 		if strings.EqualFold(at, c.at) {

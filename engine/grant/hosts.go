@@ -11,17 +11,17 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 )
 
-// host is a name, an address or a range of addresses that is granted.
+// host is a granted name, address or range of addresses.
 type host struct {
-	name   string       // "api.example.com"; ".example.com" for all below; "*" for all
+	name   string       // "api.example.com"; ".example.com" for all below it; "*" for all
 	prefix netip.Prefix // instead of a name
-	port   string       // "" is any
+	port   string       // "" is any port
 }
 
-// Net grants hosts: "api.example.com", "api.example.com:8443", "*.example.com" (all below it),
-// "*" (all), an address, or a range such as "10.0.0.0/8". Without a port it is all ports. A name
-// that leads to an address of a private network, of this machine or of the link is refused unless
-// the address is granted by itself, or the name is localhost.
+// Net grants hosts: "api.example.com", "api.example.com:8443", "*.example.com" (all below it), "*" (all), an address,
+// or a range such as "10.0.0.0/8". Without a port all ports are granted. A name that resolves to an address of a
+// private network, of this machine or of the link is refused unless the address itself is granted, or the name is
+// localhost.
 func Net(hosts ...string) Option {
 	return func(g *Grants) error {
 		for _, given := range hosts {
@@ -46,7 +46,7 @@ func parseHost(given string) (host, error) {
 	if p, err := netip.ParsePrefix(given); err == nil {
 		bits := p.Bits()
 		if p.Addr().Is4In6() {
-			bits -= 96 // of its IPv4 range; a shorter prefix lies in none
+			bits -= 96 // length in the IPv4 range; a shorter prefix is not in it
 		}
 		if p = netip.PrefixFrom(p.Addr().Unmap(), bits); !p.IsValid() {
 			return wrong()
@@ -54,7 +54,7 @@ func parseHost(given string) (host, error) {
 		return host{prefix: p.Masked()}, nil
 	}
 	name, port := given, ""
-	if _, err := netip.ParseAddr(given); err != nil { // else the colons are the address's own
+	if _, err := netip.ParseAddr(given); err != nil { // otherwise the colons belong to the address
 		if i := strings.LastIndexByte(given, ':'); i >= 0 && !strings.HasSuffix(given, "]") {
 			name, port = given[:i], given[i+1:]
 			if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -73,7 +73,7 @@ func parseHost(given string) (host, error) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	label := strings.TrimPrefix(name, "*.")
 	switch {
-	case name == "*" && !strings.HasPrefix(given, "*."): // which is half a name
+	case name == "*" && !strings.HasPrefix(given, "*."): // "*." is an incomplete name
 		return host{name: name, port: port}, nil
 	case label == "" || strings.Contains(label, "..") || label[0] == '.' || strings.IndexFunc(label, notInName) >= 0:
 		return wrong()
@@ -91,7 +91,7 @@ func notInName(r rune) bool {
 	return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' || r == '.' || r == '_')
 }
 
-// covers reports whether a host, a name or an address, is what is granted.
+// covers reports whether the grant includes a host, given as a name or an address.
 func (h *host) covers(name string) bool {
 	if h.prefix.IsValid() {
 		ip, err := netip.ParseAddr(name)
@@ -106,8 +106,8 @@ func (h *host) covers(name string) bool {
 	return h.name == name
 }
 
-// allowsHost reports whether a host of [capability.Host] is granted. That leaves out the port where it
-// is the scheme's own, so that either is taken for it.
+// allowsHost reports whether a host returned by [capability.Host] is granted. That leaves out the default port of the
+// scheme, so a host without a port matches port 80 or 443.
 func (g *Grants) allowsHost(target string) bool {
 	name, ports := target, []string{"80", "443"}
 	if i := strings.LastIndexByte(target, ':'); i >= 0 && !strings.HasSuffix(target, "]") {
@@ -122,7 +122,7 @@ func (g *Grants) permits(name, port string) bool {
 	return slices.ContainsFunc(g.hosts, func(h host) bool { return (h.port == "" || h.port == port) && h.covers(name) })
 }
 
-// reaches reports whether a name that is granted may lead to an address.
+// reaches reports whether a granted name may resolve to an address.
 func (g *Grants) reaches(name string, ip netip.Addr, port string) bool {
 	ip = ip.Unmap()
 	if public(ip) {
@@ -134,8 +134,8 @@ func (g *Grants) reaches(name string, ip netip.Addr, port string) bool {
 	})
 }
 
-// inward reports whether a host is one of a private network by its very text, and not granted as such:
-// what a proxy finds out about names cannot be held to anything, this can.
+// inward reports whether the text of a host itself names a private network, and that is not granted. It is the only
+// such check that is possible when a proxy resolves the names.
 func (g *Grants) inward(name, port string) bool {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return !g.reaches(name, ip, port)
@@ -145,10 +145,10 @@ func (g *Grants) inward(name, port string) bool {
 	})
 }
 
-// inner are addresses that are no hosts of the public network, beyond those that netip knows.
+// inner lists addresses outside the public network, beyond those that netip knows.
 var inner = prefixes("0.0.0.0/8 100.64.0.0/10 192.0.0.0/24 192.0.2.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 ::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 fec0::/10")
 
-// carriers hold an IPv4 address, at a byte.
+// carriers are IPv6 prefixes that embed an IPv4 address, at the given byte.
 var carriers = []struct {
 	prefix netip.Prefix
 	at     int
@@ -162,8 +162,8 @@ func prefixes(list string) []netip.Prefix {
 	return out
 }
 
-// public reports whether an address is one of the public network. An IPv6 address that carries an
-// IPv4 one is as public as that.
+// public reports whether an address belongs to the public network. An IPv6 address that embeds an IPv4 address is as
+// public as that one.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	for _, c := range carriers {
@@ -175,7 +175,7 @@ func public(ip netip.Addr) bool {
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(inner, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// use is how an ungranted host is named.
+// use returns the request for access to an ungranted host, for messages.
 func use(op, name, port, scheme string) capability.Use {
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"

@@ -18,10 +18,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// maxBody is how much a request may send.
+// maxBody bounds the body of a request.
 const maxBody = 16 << 20
 
-// kept are the headers that belong to the transport.
+// kept lists the headers that belong to the transport.
 var kept = strings.Fields("Host Content-Length Transfer-Encoding Connection Proxy-Connection Proxy-Authorization Upgrade Te Trailer Accept-Encoding Expect Keep-Alive")
 
 // request answers http.get, http.post and http.request.
@@ -59,17 +59,17 @@ func (g *Grants) request(ctx context.Context, op string, a args) engine.Outcome 
 		generable.BoolOf(more), generable.StrOf(x.known.Text(resp.Request.URL.Redacted())))
 }
 
-// exchange is one request with its redirects.
+// exchange is one request including its redirects.
 type exchange struct {
 	g       *Grants
 	op      string
 	what    string // "GET api.example.com"
 	known   *redact.Redactor
-	own     []string // names of the headers that the script gave
-	sending bool     // a body
+	own     []string // names of the headers that the script set
+	sending bool     // the request has a body
 }
 
-// build makes the request, with the secrets in their places.
+// build builds the request, with the secrets inserted.
 func (x *exchange) build(ctx context.Context, a args) (*http.Request, *engine.Error) {
 	text, wrong := x.g.text(a.value("url"), x.known)
 	if wrong != nil {
@@ -113,7 +113,7 @@ func (x *exchange) build(ctx context.Context, a args) (*http.Request, *engine.Er
 	return req, x.head(req, a)
 }
 
-// head sets the headers that the script gave.
+// head sets the script's headers.
 func (x *exchange) head(req *http.Request, a args) *engine.Error {
 	m, ok := a.value("headers").AsMap()
 	if !ok {
@@ -144,7 +144,7 @@ func validName(name string) bool {
 	}) < 0
 }
 
-// permitted reports why an address is not granted.
+// permitted returns why an address is not granted, nil if it is.
 func (x *exchange) permitted(u *url.URL) *engine.Error {
 	if _, err := capability.Host(u.String()); err != nil {
 		return failed(diag.TouchRefused, "%s: the URL is refused: %s", x.what, err)
@@ -163,8 +163,7 @@ func (x *exchange) permitted(u *url.URL) *engine.Error {
 	return nil
 }
 
-// redirect decides whether a redirect is followed. What the script sent for one host goes to no
-// other.
+// redirect decides whether a redirect is followed. What the script sent to one host is not forwarded to another.
 func (x *exchange) redirect(next *http.Request, via []*http.Request) error {
 	refused := func(why string) error {
 		return failed(diag.TouchRefused, "%s redirects to %s, %s", x.what, next.URL.Hostname(), why)
@@ -192,7 +191,7 @@ func (x *exchange) redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// headers are those of an answer, by name in lower case and sorted.
+// headers returns the headers of an answer, by name in lower case and sorted.
 func (x *exchange) headers(h http.Header) generable.Value {
 	m := generable.NewMap(len(h))
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -201,7 +200,7 @@ func (x *exchange) headers(h http.Header) generable.Value {
 	return m.Value()
 }
 
-// failure is what a request failed by. The address is left out of it: it may hold a secret.
+// failure returns the error of a failed request. It leaves out the address, which may contain a secret.
 func (x *exchange) failure(ctx context.Context, a args, err error) *engine.Error {
 	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return x.scrubbed(own)
@@ -215,7 +214,7 @@ func (x *exchange) failure(ctx context.Context, a args, err error) *engine.Error
 	return x.scrubbed(engine.Errorf(engine.KindNetwork, diag.TouchFailed, "%s failed: %s", x.what, err))
 }
 
-// scrubbed is an error without secrets, also not in its cause.
+// scrubbed returns an error without secrets; it also drops the cause.
 func (x *exchange) scrubbed(e *engine.Error) *engine.Error {
 	own := *e
 	own.Message, own.Help, own.Cause = x.known.Text(e.Message), x.known.Text(e.Help), nil

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// proxy is a proxy of HTTP that remembers what it was asked for, and answers by itself.
+// proxy is an HTTP proxy that records requests and answers them itself.
 type proxy struct {
 	mu    sync.Mutex
 	asked []string
@@ -49,13 +49,13 @@ func (p *proxy) last() string {
 	return last
 }
 
-// get asks for a URL, which is written into JSON as it is.
+// get requests a URL, which is inserted into JSON unchanged.
 func get(t *testing.T, g engine.Handler, url string) engine.Outcome {
 	t.Helper()
 	return touch(t, t.Context(), g, "http.get", `{"url": "`+url+`"}`)
 }
 
-// TestHTTPEnvironmentProxy: a proxy that the environment names sees nothing.
+// TestHTTPEnvironmentProxy: a proxy named in the environment receives nothing.
 func TestHTTPEnvironmentProxy(t *testing.T) {
 	p, address := newProxy(t)
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"} {
@@ -71,8 +71,8 @@ func TestHTTPEnvironmentProxy(t *testing.T) {
 	}
 }
 
-// TestHTTPHosts: however an address is written, it is the granted host that is asked for, or nobody. A
-// proxy stands for the network, and tells what would be asked for.
+// TestHTTPHosts: however an address is written, only the granted host is asked. A proxy stands for the network, and
+// records what would be asked.
 func TestHTTPHosts(t *testing.T) {
 	p, address := newProxy(t)
 	g := granted(t, grant.Proxy(address), grant.Net("api.example.com", "*.Example.ORG", "xn--mnchen-3ya.example:8080", "[2001:4860::8888]", "192.0.2.7"))
@@ -145,8 +145,8 @@ func TestHTTPHosts(t *testing.T) {
 	}
 }
 
-// TestHTTPProxyInward: what a proxy would find in its own network is not asked for where all hosts are
-// granted, as far as the address tells.
+// TestHTTPProxyInward: with all hosts granted, addresses that name the proxy's own network are not requested, as far as
+// the text of the address shows it.
 func TestHTTPProxyInward(t *testing.T) {
 	p, address := newProxy(t)
 	g := granted(t, grant.Proxy(address), grant.Net("*", "10.0.0.7"))
@@ -174,7 +174,7 @@ func TestHTTPProxyInward(t *testing.T) {
 	}
 }
 
-// names answers all questions of DNS with addresses of IPv4, while the test lasts.
+// names answers all DNS queries with IPv4 addresses while the test runs.
 func names(t *testing.T, addresses map[string][]string) (asked func() int) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -226,9 +226,9 @@ func names(t *testing.T, addresses map[string][]string) (asked func() int) {
 	}
 }
 
-// TestHTTPResolved: a granted name that leads to an address inside is refused, whatever stands beside
-// that address, also behind a redirect; where the address is granted as well it is asked for. A name is
-// looked up once for a connection: what was checked is what is connected to.
+// TestHTTPResolved: a granted name that resolves to an internal address is refused, whatever other addresses it has,
+// and also after a redirect. If the address is granted as well, the request is made. A name is looked up once per
+// connection: the address that was checked is the one connected to.
 func TestHTTPResolved(t *testing.T) {
 	url, host := server(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/inside" {
@@ -257,8 +257,8 @@ func TestHTTPResolved(t *testing.T) {
 	fails(t, get(t, narrow, "http://two.example.test:"+port+"/"), diag.TouchRefused, "no address of the public network")
 }
 
-// TestHTTPSRedirects: nothing leads from an encrypted host to one that is not, and a redirect with a
-// name and a password in it is refused.
+// TestHTTPSRedirects: a redirect from an encrypted host to an unencrypted one is refused, and so is a redirect with a
+// name and a password in it.
 func TestHTTPSRedirects(t *testing.T) {
 	plain, host := server(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "plain") })
 	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -273,7 +273,7 @@ func TestHTTPSRedirects(t *testing.T) {
 	fails(t, get(t, strange, secure.URL+"/down"), diag.TouchFailed, "certificate")
 }
 
-// TestTransport: what is handed out for others reaches no host that is not granted.
+// TestTransport: the transport for other uses reaches only granted hosts.
 func TestTransport(t *testing.T) {
 	url, host := server(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://elsewhere.example.com/", http.StatusFound)

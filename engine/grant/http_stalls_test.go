@@ -19,8 +19,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// TestHTTPStalls: whatever a server does slowly, a request ends with its time, and nothing of it is left;
-// what it packs small is no larger than the cap when it is unpacked.
+// TestHTTPStalls: whatever a server does slowly, a request ends at its timeout and leaves nothing behind; a compressed
+// answer is not larger than the cap when decompressed.
 func TestHTTPStalls(t *testing.T) {
 	url, host := server(t, func(w http.ResponseWriter, r *http.Request) {
 		flush := w.(http.Flusher).Flush
@@ -59,7 +59,7 @@ func TestHTTPStalls(t *testing.T) {
 		case "/packed":
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			inner := gzip.NewWriter(z) // only the outer one is unpacked
+			inner := gzip.NewWriter(z) // only the outer one is decompressed
 			block := make([]byte, 1<<20)
 			for range packed() {
 				if _, err := inner.Write(block); err != nil {
@@ -103,7 +103,7 @@ func TestHTTPStalls(t *testing.T) {
 	gives(t, get(t, g, url+"/other"), `"text":"as it is"`)
 }
 
-// packed is how many MiB servers pack: fewer under -short, though more than an answer may have.
+// packed returns how many MiB servers compress: fewer under -short, but more than an answer may have.
 func packed() int {
 	if testing.Short() {
 		return 4
@@ -114,8 +114,8 @@ func packed() int {
 // trustedEnv makes this test a host that asks a server whose authority the environment names.
 const trustedEnv = "AGENTSCRIPT_TEST_TRUSTED"
 
-// TestHTTPSystemAuthorities: the authorities are the system's, which SSL_CERT_FILE names where the
-// system goes by it; they are those of the host, and nothing that a script could set.
+// TestHTTPSystemAuthorities: the system's certificate authorities are trusted, including those named by SSL_CERT_FILE
+// where the system uses it. They are those of the host's environment; a script cannot set them.
 func TestHTTPSystemAuthorities(t *testing.T) {
 	if url := os.Getenv(trustedEnv); url != "" {
 		g, err := grant.New(grant.Net(strings.TrimPrefix(url, "https://")))

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// server answers on this machine until the test ends.
+// server serves requests on this machine until the test ends.
 func server(t *testing.T, h http.HandlerFunc) (url, host string) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -24,7 +24,7 @@ func server(t *testing.T, h http.HandlerFunc) (url, host string) {
 	return s.URL, strings.TrimPrefix(s.URL, "http://")
 }
 
-// TestHTTP: a request says what the script says, and what comes back is a record.
+// TestHTTP: a request is sent as the script says, and the answer is a record.
 func TestHTTP(t *testing.T) {
 	url, host := server(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -42,14 +42,14 @@ func TestHTTP(t *testing.T) {
 	gives(t, touch(t, ctx, g, "http.post", `{"url": "`+url+`", "json": {"n": [1, null]}}`), `"text":"POST / |application/json|agentscript|{\"n\":[1,null]}"`)
 	gives(t, touch(t, ctx, g, "http.request", `{"method": "put", "url": "`+url+`", "body": "x", "headers": {"content-type": "text/plain"}}`), `"text":"PUT / |text/plain|agentscript|x"`)
 
-	// A secret reaches the server and comes back from nowhere.
+	// A secret reaches the server and is removed wherever it comes back.
 	out = touch(t, ctx, g, "http.get", `{"url": ["`+url+`/?key=", {"env": "API_TOKEN"}], "headers": {"Authorization": ["Bearer ", {"env": "API_TOKEN"}]}}`)
 	gives(t, out, `GET /?key=<secret API_TOKEN> Bearer <secret API_TOKEN>|`)
 	gives(t, out, `"url":"`+url+`/?key=<secret API_TOKEN>"`)
 	fails(t, touch(t, ctx, g, "http.get", `{"url": "`+url+`", "headers": {"A": [{"env": "OTHER_TOKEN"}]}}`), diag.UngrantedUse, "--allow-env OTHER_TOKEN")
 }
 
-// TestHTTPRefused: a host that is not granted gets nothing, and headers of the transport are its own.
+// TestHTTPRefused: a host that is not granted receives nothing, and scripts cannot set the headers of the transport.
 func TestHTTPRefused(t *testing.T) {
 	url, host := server(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") })
 	_, port, _ := net.SplitHostPort(host)
@@ -69,7 +69,7 @@ func TestHTTPRefused(t *testing.T) {
 	fails(t, touch(t, ctx, none, "http.get", `{"url": "`+url+`"}`), diag.UngrantedUse, "--allow-net "+host)
 }
 
-// TestHTTPRedirect: each host of a chain is granted, and what was meant for one goes to no other.
+// TestHTTPRedirect: each host of a chain must be granted, and what was sent to one is not forwarded to another.
 func TestHTTPRedirect(t *testing.T) {
 	there, thereHost := server(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "key=%q referer=%q agent=%q", r.Header.Get("X-Key"), r.Referer(), r.UserAgent())
@@ -112,7 +112,7 @@ func TestHTTPRedirect(t *testing.T) {
 	_ = there
 }
 
-// TestHTTPFaults: a server that does not answer, floods or lies costs its timeout and the cap.
+// TestHTTPFaults: a server that does not answer, floods or lies costs at most the timeout and the cap.
 func TestHTTPFaults(t *testing.T) {
 	url, host := server(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -4,7 +4,7 @@ package grant
 
 import "os"
 
-// needed are the variables that every command gets: without the last, few start.
+// needed lists the variables that every command gets: without the last, few commands start.
 var needed = []string{"PATH", "PATHEXT", "SYSTEMROOT"}
 
 func exitCode(s *os.ProcessState) int {

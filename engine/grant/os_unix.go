@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// needed are the variables that every command gets.
+// needed lists the variables that every command gets.
 var needed = []string{"PATH"}
 
 func exitCode(s *os.ProcessState) int {
-	if s == nil { // a host that ignores SIGCHLD has no state to wait for
+	if s == nil { // without a state, since the host ignores SIGCHLD
 		return -1
 	}
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestSecretForms: a secret is named also where it comes back as it is written in a URL, in JSON or
-// in a form, which is how servers and URLs repeat what has letters of their own.
+// TestSecretForms: a secret is also replaced in the form of URLs, JSON and form data, in which servers and URLs repeat
+// special characters.
 func TestSecretForms(t *testing.T) {
 	const value = `pa ss"wörd\n/ö^1`
 	address, host := server(t, func(w http.ResponseWriter, r *http.Request) {
@@ -29,13 +29,13 @@ func TestSecretForms(t *testing.T) {
 	}
 }
 
-// TestSecretInSecret: a value that is the beginning of another one does not leave its rest to be
-// seen, and of two names for one value it is always the same that stands for it.
+// TestSecretInSecret: if one value is the beginning of another, the rest of the longer one is not shown, and of two
+// names for one value always the same one is used.
 func TestSecretInSecret(t *testing.T) {
 	address, host := server(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.Header.Get("X-All"))
 	})
-	for range 10 { // no order of the names decides
+	for range 10 { // the order of the names does not matter
 		g := granted(t, grant.Net(host), grant.Env("A_TOKEN", "B_TOKEN", "C_TOKEN", "D_TOKEN"),
 			environment("A_TOKEN", "abcd", "B_TOKEN", "abcdefgh", "C_TOKEN", "samesame", "D_TOKEN", "samesame"))
 		out := touch(t, t.Context(), g, "http.get", `{"url": "`+address+`", "headers": {"X-All": [{"env": "A_TOKEN"}, " ", {"env": "D_TOKEN"}, " ", {"env": "B_TOKEN"}, " ", {"env": "C_TOKEN"}]}}`)
@@ -43,8 +43,8 @@ func TestSecretInSecret(t *testing.T) {
 	}
 }
 
-// TestSecretAtTheCap: what is cut off at the cap leaves no part of a secret behind, however much
-// shorter the text became by the names of others.
+// TestSecretAtTheCap: a text cut at the cap contains no part of a secret, however much shorter the text became by
+// replacing secrets.
 func TestSecretAtTheCap(t *testing.T) {
 	value := strings.Repeat("s3cr3t", 20)
 	address, host := server(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(value, 100)) })

@@ -2,8 +2,8 @@ package grant
 
 import "net/http"
 
-// Transport makes requests to the hosts that are granted and to no others, also where their names
-// lead elsewhere: for what a host offers scripts beside http. It is nil when no host is granted.
+// Transport returns a transport that only reaches granted hosts, even where a name resolves elsewhere. It is for
+// features that a host offers scripts in addition to http. It is nil if no host is granted.
 func (g *Grants) Transport() http.RoundTripper {
 	if g.client == nil {
 		return nil
@@ -18,12 +18,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := &exchange{g: t.g, op: "request", what: req.Method + " " + req.URL.Hostname()}
 	if wrong := x.permitted(req.URL); wrong != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // nothing of it was read
+			_ = req.Body.Close() // nothing was read from it
 		}
 		return nil, wrong
 	}
 	return t.g.client.RoundTrip(req)
 }
 
-// CloseIdleConnections is asked for by http.Client.
+// CloseIdleConnections is called by http.Client.
 func (t *transport) CloseIdleConnections() { t.g.client.CloseIdleConnections() }

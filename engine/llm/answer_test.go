@@ -19,8 +19,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// TestAnswers asks for the same reply in all dialects, plain and streamed, also where the
-// server answers in the other form than the one asked for.
+// TestAnswers requests the same reply in all dialects, plain and streamed, also from servers that answer in the other
+// form than requested.
 func TestAnswers(t *testing.T) {
 	reply := llmtest.Reply{
 		Text: "Größe is a word — ok 🙂", Reasoning: "think a bit", In: 12, Out: 7,
@@ -134,13 +134,13 @@ func TestServerThatNeverCloses(t *testing.T) {
 	r := llm.New(once, env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", s.URL))
 	defer r.Close()
 	out, text, _ := listen(t, r, "openai/gpt-5", prompt("x"))
-	if need(t, out); text != "done" { // the server goes on for ever
+	if need(t, out); text != "done" { // the server never ends
 		t.Errorf("%q", text)
 	}
 }
 
-// TestNothingLeaks counts goroutines and connections before and after calls that end in all
-// ways, from many branches at once.
+// TestNothingLeaks counts goroutines and connections before and after calls with all kinds of results, from many
+// concurrent branches.
 func TestNothingLeaks(t *testing.T) {
 	s := llmtest.New()
 	before := runtime.NumGoroutine()
@@ -221,7 +221,7 @@ func TestConcurrentCalls(t *testing.T) {
 	wg.Wait()
 }
 
-// A model that may call no tool any more may have said all before.
+// A model that may not call tools any more may have said everything before.
 func TestEmptyAnswerWithoutTools(t *testing.T) {
 	for _, m := range []string{"openai/gpt-5", "anthropic/claude-opus-5-5", "ollama/m", "google/gemini-2.5-flash"} {
 		s := server(t, llmtest.Reply{In: 5, Out: 1}, llmtest.Reply{In: 5, Out: 1})

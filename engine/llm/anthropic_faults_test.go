@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// Whatever goes wrong on the way, whole or streamed, in text or in a call: the call ends in an error
-// of a kind, within the time allowed, and never in a part of an answer.
+// Whatever fails on the way, whole or streamed, in text or in a call: the call ends in an error with a kind, in time,
+// and never in a partial answer.
 func TestClaudeFaults(t *testing.T) {
 	kinds := map[llmtest.Fault][]engine.ErrKind{
 		llmtest.StallHeaders: {engine.KindTimeout},
@@ -28,7 +28,7 @@ func TestClaudeFaults(t *testing.T) {
 		for what, reply := range replies {
 			for _, stream := range []bool{false, true} {
 				if fault == llmtest.NoEnd && !stream {
-					continue // a whole answer is all of it
+					continue // a whole answer has no end marker
 				}
 				t.Run(string(fault)+" "+what, func(t *testing.T) {
 					t.Parallel()

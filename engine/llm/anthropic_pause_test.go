@@ -17,8 +17,8 @@ const (
 
 func message(body string) llmtest.Reply { return llmtest.Reply{Body: body, Type: "application/json"} }
 
-// TestPausedAnswers: an answer that Anthropic paused to go on with tools of its own goes on, and is
-// one answer with the usage of all of it.
+// TestPausedAnswers: an answer that Anthropic paused because of its own tools continues, and becomes one answer with
+// the total usage.
 func TestPausedAnswers(t *testing.T) {
 	s := server(t, message(pausedAt), message(strings.Replace(pausedAt, "Let me see", "And again", 1)), message(wentOn))
 	var streamed strings.Builder
@@ -43,7 +43,7 @@ func TestPausedAnswers(t *testing.T) {
 	}
 }
 
-// TestPausedAnswersThatFail: what a paused answer has cost is counted when it does not go on.
+// TestPausedAnswersThatFail: the cost of a paused answer counts even if it does not continue.
 func TestPausedAnswersThatFail(t *testing.T) {
 	s := server(t, message(pausedAt), llmtest.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"no"}}`})
 	out := port(t, s).Do(t.Context(), effect("anthropic/claude-haiku-4-5", prompt("hi")), nil)

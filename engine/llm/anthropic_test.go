@@ -23,8 +23,8 @@ func signed(text, signature string) model.Part {
 	return model.Part{Kind: model.PartReasoning, Text: text, Opaque: &model.Opaque{Provider: "anthropic", Data: `{"type":"thinking","signature":"` + signature + `"}`}}
 }
 
-// claudeScenarios are requests whose form depends on the model, or that only this provider writes
-// in a way of its own. The body of each is held by a golden file.
+// claudeScenarios are requests whose form depends on the model, or that only this provider writes in a special way. A
+// golden file contains the body of each.
 func claudeScenarios() map[string]struct {
 	model string
 	req   *model.Request
@@ -142,8 +142,7 @@ func TestClaudeHeaders(t *testing.T) {
 	}
 }
 
-// Thoughts, text and calls of an answer go back as they came, and nothing but the signed thoughts
-// does.
+// Thoughts, text and calls of an answer are sent back unchanged, except for unsigned thoughts.
 func TestClaudeRoundTrip(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		s := server(t,
@@ -191,7 +190,7 @@ func TestClaudeRoundTrip(t *testing.T) {
 		if len(body.Messages) != len(want) {
 			t.Errorf("%d messages", len(body.Messages))
 		}
-		// Another family gets neither thoughts nor signatures.
+		// Another family receives neither thoughts nor signatures.
 		other := server(t, llmtest.Reply{Text: "x"})
 		need(t, ask(port(t, other), "openai/gpt-5", next))
 		if sent := string(other.Requests()[0].Body); strings.Contains(sent, "c2ln") || strings.Contains(sent, "two things") {
@@ -200,7 +199,7 @@ func TestClaudeRoundTrip(t *testing.T) {
 	}
 }
 
-// All schemas of a request share budgets: the answer's comes first, then the tools in their order.
+// All schemas of a request share budgets: the answer's comes first, then the tools in order.
 func TestClaudeBudgetsAreShared(t *testing.T) {
 	optional := func(name string, n int) model.ToolDef {
 		typ := &generable.Type{Kind: generable.RecordType, Name: name}
@@ -270,7 +269,7 @@ func TestClaudeConstrained(t *testing.T) {
 	}
 }
 
-// What ends an answer other than the model is an error that says so.
+// An answer that ended for an unusual reason is an error that names the reason.
 func TestClaudeEndings(t *testing.T) {
 	for _, row := range []struct {
 		body string
@@ -291,7 +290,7 @@ func TestClaudeEndings(t *testing.T) {
 	}
 }
 
-// Keys that a server echoes are taken out of everything, thoughts and their seals included.
+// Keys that a server echoes are removed everywhere, including thoughts and their signatures.
 func TestClaudeEchoedKey(t *testing.T) {
 	key := quoteJSON(echoed)
 	for name, body := range map[string]string{
@@ -328,7 +327,7 @@ func TestClaudeEchoedKey(t *testing.T) {
 	}
 }
 
-// An exchange is decoded without a call; one that is refused is an error of a kind.
+// An exchange is decoded without a call; a refusal is an error with a kind.
 func TestDecodeClaudeExchange(t *testing.T) {
 	r, err := llm.DecodeExchange("anthropic", 200, http.Header{"Request-Id": {"req_1"}}, []byte(`{"id":"msg_1","model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"refusal","usage":{"input_tokens":1,"output_tokens":2}}`))
 	if err != nil || r.Text() != "a" || r.Finish != model.FinishRefusal || r.RawFinish != "refusal" || r.RequestID != "req_1" || r.Usage != (model.Usage{In: 1, Out: 2}) {
@@ -339,7 +338,7 @@ func TestDecodeClaudeExchange(t *testing.T) {
 	}
 }
 
-// Whatever form a server gives its answer, asked for a stream or not, it is heard and read whole.
+// Whatever form a server's answer has, whether a stream was requested or not, it is streamed and read completely.
 func TestClaudeShapes(t *testing.T) {
 	long := strings.Repeat("é日本 ", 12_000)
 	args := `{"path":` + quoteJSON(strings.Repeat("x", 1<<20)) + `}`
@@ -364,7 +363,7 @@ func TestClaudeShapes(t *testing.T) {
 	}
 }
 
-// A call that is cancelled ends at once, with the reason that the caller gave.
+// A cancelled call ends at once, with the caller's reason.
 func TestClaudeCancelled(t *testing.T) {
 	for _, f := range []llmtest.Fault{llmtest.StallHeaders, llmtest.StallStream} {
 		s := server(t, llmtest.Reply{Text: "one two three four", Fault: f})

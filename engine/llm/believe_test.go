@@ -18,10 +18,10 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// nonsense are counts that no call has.
+// nonsense lists impossible counts.
 var nonsense = []string{"-1", "-9223372036854775808", "9223372036854775807", "1e300", "-1e300", `"-5"`, "1000000001"}
 
-// Counts that cannot be are taken for missing, and one among the details is left out.
+// Impossible counts are treated as missing; an impossible detail is left out.
 func TestNonsenseUsageIsEstimated(t *testing.T) {
 	for _, n := range nonsense {
 		for _, c := range []struct{ model, body string }{
@@ -58,7 +58,7 @@ func TestNonsenseUsageOfAHostModel(t *testing.T) {
 	}
 }
 
-// A server cannot switch a token budget off.
+// A server cannot disable a token budget.
 func TestNonsenseUsageDoesNotLiftABudget(t *testing.T) {
 	for _, n := range nonsense {
 		var calls atomic.Int64
@@ -80,7 +80,7 @@ func TestNonsenseUsageDoesNotLiftABudget(t *testing.T) {
 	}
 }
 
-// One answer is asked for. A server that gives several has its first one taken, whole.
+// One answer is requested. If a server sends several, the first one is used, complete.
 func TestOneChoiceIsTaken(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"choices":[{"message":{"content":"a"}},{"message":{"content":"b"}}]}`:                                                      "a",

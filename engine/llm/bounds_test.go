@@ -17,8 +17,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// A limit of tokens counts what a call may use while it is under way and what it used once it ended,
-// also where it failed.
+// A token limit counts what a call may use while it is in flight and what it used once it ended, even if it failed.
 func TestTokensPerMinute(t *testing.T) {
 	limited := func(most int) *model.Request {
 		r := prompt("x")
@@ -26,7 +25,7 @@ func TestTokensPerMinute(t *testing.T) {
 		return r
 	}
 	in := model.EstimateUsage(limited(20), nil).In
-	wait := func(tokens int) time.Duration { return time.Duration(tokens) * 100 * time.Millisecond } // at 10 a second
+	wait := func(tokens int) time.Duration { return time.Duration(tokens) * 100 * time.Millisecond } // at 10 per second
 	for name, row := range map[string]struct {
 		first, second llmtest.Reply
 		limits        llm.Limits
@@ -51,7 +50,7 @@ func TestTokensPerMinute(t *testing.T) {
 	}
 }
 
-// How many calls are in flight at once is the host's word, else the provider's default.
+// The host's setting, else the provider's default, limits the calls in flight.
 func TestCallsInFlight(t *testing.T) {
 	for name, row := range map[string]struct {
 		model    string
@@ -84,7 +83,7 @@ func TestCallsInFlight(t *testing.T) {
 	}
 }
 
-// late is a host's model that keeps what it was given to stream with.
+// late is a host's model that keeps its streaming function.
 type late struct {
 	mu   sync.Mutex
 	show func(context.Context, []byte) error
@@ -106,7 +105,7 @@ func (l *late) GenerateContent(ctx context.Context, _ []llms.MessageContent, opt
 	return choices(&llms.ContentChoice{Content: "in time"}), nil
 }
 
-// What a host's model streams when its call has ended reaches nobody.
+// What a host's model streams after the end of its call reaches nobody.
 func TestHostModelStreamsTooLate(t *testing.T) {
 	m := &late{}
 	r := llm.New(env(), llm.WithModel("acme/late", m, llm.Caps{Stream: true}))
@@ -124,7 +123,7 @@ func TestHostModelStreamsTooLate(t *testing.T) {
 	}
 }
 
-// A host's model that panics gives its place free.
+// A host's model that panics releases its permit.
 func TestPanicFreesItsPlace(t *testing.T) {
 	m := &foreign{answer: choices(&llms.ContentChoice{Content: "ok"}), panics: true}
 	r := llm.New(env(), llm.WithModel("acme/p", m, llm.Caps{}), llm.WithLimits("acme", llm.Limits{InFlight: 1}))
@@ -136,7 +135,7 @@ func TestPanicFreesItsPlace(t *testing.T) {
 	}
 }
 
-// counting counts the bodies of answers that are open.
+// counting counts the open bodies of answers.
 type counting struct {
 	base http.RoundTripper
 	open atomic.Int64
@@ -164,7 +163,7 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Whatever becomes of a call, the body of its answer is closed.
+// Whatever a call's result, the body of its answer is closed.
 func TestBodiesAreClosed(t *testing.T) {
 	for name, reply := range map[string]llmtest.Reply{
 		"answered": {Text: "one two"}, "refused": busy(), "cut": {Text: "one two three", Fault: llmtest.Cut}, "garbage": {Fault: llmtest.Garbage},

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// TestMistralTurns: the models of Mistral's, whoever serves them, refuse a turn of the user's behind
-// results of tools; one of the model's stands between, and nowhere else.
+// TestMistralTurns: Mistral's models, whoever serves them, refuse a user's turn after results of tools. A model's turn
+// is inserted there, and nowhere else.
 func TestMistralTurns(t *testing.T) {
 	call := model.Message{Role: model.RoleAssistant, Parts: []model.Part{callPart("call_a", "now", "{}")}}
 	result := model.Message{Role: model.RoleTool, Parts: []model.Part{resultPart("call_a", "now", "noon")}}

@@ -21,13 +21,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// limitsSent are where the forms of providers have the limit of an answer.
+// limitsSent lists where the providers' forms have the limit of an answer.
 var limitsSent = map[string][]string{
 	"openai/gpt-4o": {"max_completion_tokens"}, "deepseek/deepseek-chat": {"max_tokens"}, "mistral/m": {"max_tokens"}, "openrouter/x/m": {"max_tokens"},
 	"compat/m": {"max_tokens"}, "anthropic/claude-sonnet-4-5": {"max_tokens"}, "google/gemini-2.5-flash": {"generationConfig", "maxOutputTokens"}, "ollama/qwen3": {"options", "num_predict"},
 }
 
-// sentLimit is the limit of the answer in a request, 0 when there is none.
+// sentLimit returns the limit of the answer in a request, 0 without one.
 func sentLimit(t *testing.T, model string, r llmtest.Request) int {
 	t.Helper()
 	at, err := r.JSON()
@@ -42,7 +42,7 @@ func sentLimit(t *testing.T, model string, r llmtest.Request) int {
 	return int(n)
 }
 
-// watched keeps the effects of models on their way to the registry.
+// watched records the effects of models on their way to the registry.
 type watched struct {
 	engine.Handler
 	made []*engine.Effect
@@ -55,7 +55,7 @@ func (w *watched) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engin
 	return w.Handler.Do(ctx, e, k)
 }
 
-// priced has models cost a dollar for a thousand tokens, in and out.
+// priced sets a price of one dollar per thousand tokens, input and output.
 func priced(t *testing.T) llm.Option {
 	t.Helper()
 	rows := map[string]any{}
@@ -72,7 +72,7 @@ func priced(t *testing.T) llm.Option {
 	return llm.WithPrices(table)
 }
 
-// spending runs an agent of a model within limits.
+// spending runs an agent with a model within limits.
 func spending(t *testing.T, w *watched, name string, p model.Params, l engine.Limits) error {
 	t.Helper()
 	session := flow.NewSession()
@@ -91,7 +91,7 @@ func TestPromise_26_70_TheLimitIsSent(t *testing.T) {
 		for _, own := range []int{0, 50, 100_000} {
 			for what, l := range map[string]engine.Limits{"tokens": {Tokens: engine.AtMost(1000)}, "money": {USD: engine.Dollars(1)}, "both": {Tokens: engine.AtMost(5000), USD: engine.Dollars(1)}} {
 				if strings.HasPrefix(name, "ollama/") && what != "tokens" {
-					continue // it costs nothing
+					continue // it is free
 				}
 				var p model.Params
 				if own > 0 {
@@ -119,8 +119,8 @@ func TestPromise_26_70_TheLimitIsSent(t *testing.T) {
 	}
 }
 
-// A budget that leaves more than a model can ever say changes nothing of the request: providers count what a call may
-// come to against the account's limits.
+// A budget that leaves more than a model can ever generate does not change the request: providers count a call's limit
+// against the account's limits.
 func TestAmpleBudgetSendsNoLimit(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: "ok", In: 5, Out: 1, Repeat: true})
 	w := &watched{Handler: port(t, s, priced(t))}
@@ -134,7 +134,7 @@ func TestAmpleBudgetSendsNoLimit(t *testing.T) {
 	}
 }
 
-// What a host or script puts into a request itself does not lift the limit.
+// Members that a host or script adds to a request do not lift the limit.
 func TestExtraDoesNotLiftTheLimit(t *testing.T) {
 	for _, row := range []struct {
 		name, extra string
@@ -166,7 +166,7 @@ func TestExtraDoesNotLiftTheLimit(t *testing.T) {
 	}
 }
 
-// A dearer service that a script chooses costs more.
+// A more expensive service that a script selects costs more.
 func TestExtraMakesCallsDearer(t *testing.T) {
 	r := llm.New(priced(t))
 	for extra, want := range map[string]float64{
@@ -196,7 +196,7 @@ func TestPromise_26_72_ThoughtsFit(t *testing.T) {
 		{"openai/gpt-5", model.Params{}, 144},
 		{"openai/gpt-5", model.Params{Effort: "high"}, 528},
 		{"openai/gpt-5", model.Params{Effort: "minimal"}, 16},
-		{"openai/gpt-5", model.Params{Effort: "high", MaxTokens: ints(100)}, 100}, // as the script says
+		{"openai/gpt-5", model.Params{Effort: "high", MaxTokens: ints(100)}, 100}, // the script's own limit
 		{"openai/gpt-4o", model.Params{}, 16},
 		{"openai/gpt-4o", model.Params{MaxTokens: ints(1)}, 1},
 		{"google/gemini-2.5-flash", model.Params{ReasoningTokens: ints(512)}, 528},
@@ -214,7 +214,7 @@ func TestPromise_26_72_ThoughtsFit(t *testing.T) {
 			t.Errorf("%s %+v: at least %d and at most %d tokens, want %d", row.model, row.p, least, most, row.least)
 			continue
 		}
-		in := 9 // reckoned for the prompt and the input
+		in := 9 // the estimate for the prompt and the input
 		err := spending(t, w, row.model, row.p, engine.Limits{Tokens: engine.AtMost(int64(in + least - 1))})
 		var e *engine.Error
 		if !errors.As(err, &e) || e.Code != diag.BudgetExceeded || !strings.Contains(e.Message, "cannot fit") || len(s.Requests()) != 0 {
@@ -230,7 +230,7 @@ func TestPromise_26_72_ThoughtsFit(t *testing.T) {
 			t.Errorf("%s: thoughts of %v in %v tokens", row.model, budget, body["max_tokens"])
 		}
 	}
-	// A handler that is told a limit by another process judges it itself.
+	// A handler that receives a limit from another process checks it itself.
 	s := server(t, llmtest.Reply{Text: "ok"})
 	e := effect("anthropic/claude-opus-4-5", &model.Request{Params: model.Params{ReasoningTokens: ints(4000)}, Messages: prompt("x").Messages})
 	e.MaxOut, e.Short = 3000, true
@@ -297,7 +297,8 @@ func TestPromise_26_73_CutOff(t *testing.T) {
 	}
 }
 
-// A provider that refuses a limit as too long is asked again with the longest that it takes, and no longer one later.
+// If a provider refuses a limit as too long, the call is repeated with the longest accepted one, and later calls use no
+// longer one.
 func TestLimitsThatAreTooLong(t *testing.T) {
 	for message, want := range map[string]int{
 		"max_tokens is too large: 32768. This model supports at most 4096 completion tokens, whereas you provided 32768.":                                                                   4096,
@@ -329,8 +330,8 @@ func TestLimitsThatAreTooLong(t *testing.T) {
 	}
 }
 
-// An attempt that used something is followed by another one as far as the budget has room for it, and its answer by what
-// is left then; without room the call fails by what it failed by, and says that.
+// After an attempt with usage, another one is made if the budget allows it, with the rest as its limit. Otherwise the
+// call fails with the attempt's error, and the error says so.
 func TestAttemptsAreReserved(t *testing.T) {
 	empty := llmtest.Reply{In: 20, Out: 120}
 	again := llm.WithRetry(llm.RetryPolicy{Attempts: 3, First: 1, Most: 1})

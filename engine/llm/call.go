@@ -20,18 +20,18 @@ type call struct {
 	reg     *Registry
 	req     *model.Request
 	sink    engine.Sink
-	e       *engine.Effect      // nil of a call that is only described
-	refused func(*engine.Error) // receives the refusal of a request that is made again otherwise
+	e       *engine.Effect      // nil for a call that is only described
+	refused func(*engine.Error) // receives the refusal of a request that is then made in another form
 	keys    *redact.Set
-	maxOut  int                      // of the answer, as budgets leave it; 0: none bounds it
-	short   bool                     // the answer might have had more otherwise
+	maxOut  int                      // limit of the answer set by budgets; 0: none
+	short   bool                     // without the budget the answer could be longer
 	tier    tier                     // how firmly the model is held to its types
-	held    bool                     // the answer is, by schema or JSON mode
-	form    *dialect.Wire            // of the answer, when a schema holds the model to it
-	tools   map[string]*dialect.Wire // of the arguments, when schemas hold calls to them
+	held    bool                     // the answer is constrained, by schema or JSON mode
+	form    *dialect.Wire            // of the answer, if a schema constrains it
+	tools   map[string]*dialect.Wire // of the arguments, if schemas constrain calls
 }
 
-// do makes the call and prices it, also where it failed after all.
+// do makes the call and prices it, even if it fails.
 func (c *call) do(ctx context.Context) (*model.Response, *engine.Error) {
 	resp, err := c.made(ctx)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *call) do(ctx context.Context) (*model.Response, *engine.Error) {
 	return resp, nil
 }
 
-// unfinished is the estimated usage of a call that ended without an answer and does not say: what was sent of
-// it, where a part of an answer was made, and where nobody waited for one any more. Providers bill that.
+// unfinished returns the estimated usage of a call that ended without an answer and reports none: the input and the part
+// of the answer that arrived, or the input alone if nobody waited any longer. Providers bill both.
 func (c *call) unfinished(err *engine.Error) model.Usage {
 	var op *net.OpError
 	switch {
@@ -60,8 +60,8 @@ func (c *call) unfinished(err *engine.Error) model.Usage {
 	return model.Usage{}
 }
 
-// made makes the call, and again on a lower tier where the provider turns out not to take what
-// holds the model to its types.
+// made makes the call, and repeats it on a lower tier if the provider turns out to reject what holds the model to its
+// types.
 func (c *call) made(ctx context.Context) (*model.Response, *engine.Error) {
 	if c.host != nil {
 		return c.hosted(ctx)
@@ -110,7 +110,7 @@ func (c *call) once(ctx context.Context) (*model.Response, *engine.Error) {
 	}
 	switch {
 	case x.Err != nil:
-		// The client's own text hides what happened: a cancelled call, a status, a header.
+		// The client's own text hides the cause: a cancelled call, a status, a header.
 		return nil, x.Err
 	case x.Response != nil:
 		c.inForm(x.Response)

@@ -25,8 +25,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// swift is a clock on which time passes a thousand times as fast, for waits that are to be real
-// and yet not long.
+// swift is a clock that runs a thousand times as fast, for real but short waits.
 type swift struct{ begun time.Time }
 
 func (c swift) Now() time.Time { return c.begun.Add(1000 * time.Since(c.begun)) }
@@ -35,7 +34,7 @@ func (c swift) AfterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d/1000, f).Stop
 }
 
-// chaos are the ways in which the server answers, the good ones among them.
+// chaos lists the ways in which the server answers, including the good ones.
 func chaos() []llmtest.Reply {
 	text := "one two three four five six seven"
 	good := llmtest.Reply{Text: text, Reasoning: "let me see", In: 5, Out: 7}
@@ -53,9 +52,8 @@ func chaos() []llmtest.Reply {
 	}
 }
 
-// TestChaos makes calls that end in all ways, from many branches at once, over retries and
-// fallbacks: each ends in a value or a typed error, and nothing is left of any.
-// AGENTSCRIPT_CHAOS says how many calls.
+// TestChaos makes calls with all kinds of results, from many concurrent branches, with retries and fallbacks: each ends
+// in a value or a typed error and leaves nothing behind. AGENTSCRIPT_CHAOS sets the number of calls.
 func TestChaos(t *testing.T) {
 	calls := 400
 	if n, err := strconv.Atoi(os.Getenv("AGENTSCRIPT_CHAOS")); err == nil {
@@ -124,7 +122,7 @@ func TestChaos(t *testing.T) {
 	})
 }
 
-// settled waits until goroutines of earlier tests are gone, and gives how many are left.
+// settled waits until goroutines of earlier tests have ended, and returns how many are left.
 func settled(n int) int {
 	for range 100 {
 		time.Sleep(5 * time.Millisecond)
@@ -137,7 +135,7 @@ func settled(n int) int {
 	return n
 }
 
-// chaosCall makes a call, some of them streamed, some cancelled, and gives how it ended.
+// chaosCall makes a call, sometimes streamed, sometimes cancelled, and returns how it ended.
 func chaosCall(t *testing.T, r *llm.Registry, i int) string {
 	e := effect([]string{"openai/m", "ollama/m", "openrouter/m"}[i%3]+strconv.Itoa(i%40), prompt(fmt.Sprintf("call %d", i)))
 	req := e.Req.(*model.Request)

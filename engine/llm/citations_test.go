@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// cited are the citations of the answers in testdata/citations. What the clients of the providers read of them is held in
-// bench/sdks.
+// cited are the citations of the answers in testdata/citations. bench/sdks checks what the providers' clients read from
+// them.
 var cited = map[string][]model.Citation{
 	"anthropic": {
 		{Title: "Colors", Source: "file_1", Quote: "The grass is green.", Text: "the grass is green"},
@@ -43,7 +43,7 @@ var cited = map[string][]model.Citation{
 	"bedrock": {{URL: "https://example.org/g", Title: "Colors", Quote: "The grass is green.", Text: "The grass is green"}},
 }
 
-// Citations of answers are kept, the same of a stream as of a document.
+// Citations of answers are kept, the same for streams and documents.
 func TestCitations(t *testing.T) {
 	files, err := filepath.Glob("testdata/citations/*")
 	if err != nil || len(files) != 15 {
@@ -66,7 +66,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// Citations of a form that nobody knows break no answer.
+// Citations in an unknown form do not break an answer.
 func TestBrokenCitations(t *testing.T) {
 	for _, broken := range []string{`7`, `"x"`, `{}`, `[]`, `[7,null,"",{"url":7,"start_index":"a"},[1]]`, `{"url_citation":7}`, `[{"url_citation":{"url":"u","start_index":-1,"end_index":99}}]`, `null`} {
 		for _, body := range []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// TestCost: a call has its price, a provider that says it itself is believed, a server on the
-// user's machine is free, and what has no price is counted, not taken for nothing.
+// TestCost: a call has its price, a provider's own price is believed, a server on the user's machine is free, and a
+// call without a price is counted, not treated as free.
 func TestCost(t *testing.T) {
 	table, err := prices.Embedded().With([]byte(`{"openai/m": {"input": 2, "output": 8, "cache_read": 0.5}}`))
 	if err != nil {
@@ -44,7 +44,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A model of the table that is named without its provider is asked about by its full name.
+// A model of the table that is named without its provider leads to a suggestion of its full name.
 func TestBareNameIsFound(t *testing.T) {
 	r := llm.New(env(), llm.WithPrices(prices.Embedded()))
 	if err := r.Check("gpt-5"); err == nil || err.Help != `did you mean "openai/gpt-5"?` {
@@ -52,8 +52,8 @@ func TestBareNameIsFound(t *testing.T) {
 	}
 }
 
-// PriceCall reckons with the dearest of the models that may answer, and gives no price when that of
-// any of them is not known; a server on the user's machine takes nothing.
+// PriceCall uses the highest price of the models that may answer, and returns none if any of them is unknown; a server
+// on the user's machine is free.
 func TestPriceCall(t *testing.T) {
 	table, err := prices.Embedded().With([]byte(`{"openai/cheap": {"input": 1, "output": 2}, "openai/dear": {"input": 3, "output": 30}}`))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// A server that cuts a prompt in silence has read fewer tokens than the prompt has words.
+// A server that silently cuts a prompt has read fewer tokens than the prompt has words.
 func TestCutPrompt(t *testing.T) {
 	long := strings.Repeat("word ", 10_000)
 	result := model.Message{Role: model.RoleTool, Parts: []model.Part{{Kind: model.PartResult, Result: &model.ToolResult{CallID: "a", Text: long}}}}
@@ -61,8 +61,7 @@ func TestCutPrompt(t *testing.T) {
 	}
 }
 
-// A whole answer whose finish reason is null was given up midway; where the reason is left out,
-// nothing is said.
+// A whole answer with a null finish reason was broken off; a missing reason has no meaning.
 func TestUnfinishedAnswer(t *testing.T) {
 	for finish, cut := range map[string]bool{`,"finish_reason":null`: true, ``: false, `,"finish_reason":""`: false, `,"finish_reason":"stop"`: false} {
 		s := server(t, llmtest.Reply{Body: `{"choices":[{"index":0,"message":{"role":"assistant","content":"tick tick"}` + finish + `}]}`})

@@ -12,21 +12,20 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// ModelInfo describes a model for people. It holds no key.
+// ModelInfo describes a model for people. It contains no key.
 type ModelInfo struct {
 	Model   string        `json:"model"`             // provider/model
-	Listed  bool          `json:"listed"`            // in the table of prices, or the host's own
-	Caps    Caps          `json:"caps"`              // what the port knows to ask of it
-	Context int           `json:"context,omitempty"` // tokens that it reads and writes in all; 0 is not known
+	Listed  bool          `json:"listed"`            // in the price table, or one of the host's models
+	Caps    Caps          `json:"caps"`              // what the port can request from it
+	Context int           `json:"context,omitempty"` // context window, in tokens; 0 if unknown
 	Prices  *prices.Rates `json:"usd_per_million_tokens,omitempty"`
-	Ready   bool          `json:"ready"`             // key and address of its provider are there
-	Problem string        `json:"problem,omitempty"` // why not
+	Ready   bool          `json:"ready"`             // its provider's key and address are set
+	Problem string        `json:"problem,omitempty"` // why it is not ready
 }
 
-// Models describes the models whose name holds pattern, whatever its case, in which * stands for
-// anything: those of the table of prices that a provider here offers, and the host's own. A full
-// name that neither knows is described as well, as far as its provider is known. No network is
-// used: a provider may offer more, and less.
+// Models describes the models whose name contains pattern, ignoring case; * matches anything. It lists the models in
+// the price table that a registered provider offers, and the host's own. A full name found in neither is described as
+// far as its provider is known. Models uses no network: a provider may offer more models, or fewer.
 func (r *Registry) Models(pattern string) []ModelInfo {
 	pattern = r.fullName(pattern)
 	seen := map[string]bool{}
@@ -69,8 +68,8 @@ func (r *Registry) describe(name string) ModelInfo {
 	return info
 }
 
-// Caps says what the port knows to ask of a model. It needs no key and no network; of a model
-// whose provider is not known it is an error.
+// Caps returns what the port can request from a model. It needs no key and no network. A model with an unknown provider
+// is an error.
 func (r *Registry) Caps(name string) (Caps, *engine.Error) {
 	if m, ok := r.models[name]; ok {
 		return m.caps, nil
@@ -93,7 +92,7 @@ func (r *Registry) Caps(name string) (Caps, *engine.Error) {
 	return t.host.caps, nil
 }
 
-// like reports whether name holds pattern, in which * stands for anything.
+// like reports whether name contains pattern, in which * matches anything.
 func like(pattern, name string) bool {
 	pattern, name = strings.ToLower(pattern), strings.ToLower(name)
 	for part := range strings.SplitSeq(pattern, "*") {
@@ -106,8 +105,8 @@ func like(pattern, name string) bool {
 	return true
 }
 
-// Constrains says why a model, which has tools or none, cannot be held to an output type by its provider,
-// "" when it can, or when nothing is known of the model. It needs no key and no network.
+// Constrains returns why a model, with or without tools, cannot be constrained to an output type by its provider. It
+// returns "" if it can, or if nothing is known about the model. It needs no key and no network.
 func (r *Registry) Constrains(name string, out *generable.Type, tools bool) (why string) {
 	prefix, id, _ := strings.Cut(r.fullName(name), "/")
 	row := r.providers[prefix]

@@ -1,10 +1,10 @@
-// Package llm is the engine's model port: it makes model calls over langchaingo's clients and
-// sees to it that no call ends in silent success.
+// Package llm is the engine's model port: it makes model calls through langchaingo's clients and ensures that no call
+// fails silently.
 //
 // # Models
 //
-// A model is named `provider/model`. The first slash splits; the rest goes to the provider
-// as it is, slashes and colons included: `openrouter/meta-llama/llama-3.2-3b-instruct:free`.
+// A model is named `provider/model`. The first slash separates them; the rest is passed to the provider unchanged,
+// including slashes and colons: `openrouter/meta-llama/llama-3.2-3b-instruct:free`.
 //
 //	openai      OPENAI_API_KEY; OPENAI_BASE_URL for another endpoint of the same API
 //	anthropic   ANTHROPIC_API_KEY; ANTHROPIC_BASE_URL, with or without its /v1
@@ -24,45 +24,42 @@
 //
 // # Keys
 //
-// Variables are read through [Secrets] when a call needs them and never by a client library.
-// A key is sent to its own provider's address only, and redirects are not followed. What a call
-// asks for, and whatever a server or a host's model puts into an answer, its tokens, calls, ids and
-// finish reason, or into an error or panic, is searched for the values of all providers' key variables,
-// as they are and as JSON, URLs, hex and base64 write them, and "[redacted]" replaces them. Values
-// of fewer than 8 bytes are not used as keys, see [Registry.Warnings]; a key that comes in part or in any other
-// code is not known. A run takes what [Registry.Secrets] returns out of all else.
+// Variables are read through [Secrets] when a call needs them, never by a client library. A key is only sent to its own
+// provider's address, and redirects are not followed. The values of all providers' key variables are replaced by
+// "[redacted]" in each request, in everything that a server or a host's model puts into an answer (text, calls, ids,
+// finish reason), and in errors and panics. They are found verbatim and as JSON, URLs, hex and base64 write them.
+// Values of fewer than 8 bytes are not used as keys, see [Registry.Warnings]. A partial key, or one in another
+// encoding, is not recognized. A run removes what [Registry.Secrets] returns from everything else.
 //
 // # Waits
 //
-// A call waits 10 s for a connection, 120 s for the first byte of the answer, 60 s between
-// two pieces of it, and in all as long as its context allows; see [Timeouts]. An answer that
-// nobody listens to is not streamed, unless it may be so long that connections are cut on the
-// way: its first byte comes when the model is done.
+// A call waits 10 s for a connection, 120 s for the first byte of the answer and 60 s between two pieces of it. In all
+// it may take as long as its context allows; see [Timeouts]. An answer that nobody listens to is not streamed, so that
+// its first byte arrives when the model is done. The exception is an answer that may be so long that idle connections
+// are cut on the way.
 //
 // # Errors
 //
-// Every failure is an *[engine.Error] whose kind says what can be done. It names provider,
-// model, cause and remedy, and carries what the provider said: status, code, request id, how
-// long to wait, and whether trying again makes sense. An answer that was cut off, is empty or
-// malformed, or was refused, is a failure too. Parameters are sent as they are set: a model
-// that does not take one refuses the call, and the error names the parameter.
+// Every failure is an *[engine.Error] whose kind says what can be done. It names provider, model, cause and remedy, and
+// contains what the provider reported: status, code, request id, how long to wait, and whether a retry makes sense. An
+// answer that was cut off, is empty or malformed, or was refused, is also a failure. Parameters are sent as set: a
+// model that does not accept one refuses the call, and the error names the parameter.
 //
 // # Attempts
 //
-// A call that failed by what passes is made again, up to four times at a model, after waits that
-// double or that the provider asks for; see [RetryPolicy]. Then, and when a model cannot answer at
-// all, the models that the request falls back to are asked in their order; see [WithFallbacks].
-// Attempts are counted through, tokens and errors name theirs, and what failed attempts used
-// counts. A model whose last five calls all failed is not asked for 30 s.
+// A call with a transient failure is repeated, up to four attempts at a model, after waits that double or that the
+// provider requests; see [RetryPolicy]. After that, or if a model cannot answer at all, the request's fallback models
+// are asked in order; see [WithFallbacks]. Attempts are numbered across models, tokens and errors name theirs, and the
+// usage of failed attempts counts. A model whose last five calls all failed is not asked for 30 s.
 //
 // # Limits
 //
-// Calls of one provider under one key are held back together, whichever run makes them: eight in
-// flight at once, fewer while the provider answers with rate limits, and so many a minute where a
-// host says so; see [Limits]. They wait in the order in which they came.
+// Calls of one provider under one key share limits across all runs: eight calls in flight, fewer while the provider
+// answers with rate limits, and a number per minute if the host sets one; see [Limits]. Waiting calls are served in the
+// order of arrival.
 //
 // # Usage
 //
-// An answer without usage, or with counts that no call has (below 0 or above
-// [engine.MaxUsage]), has its usage estimated, so that no server can lift a token budget.
+// An answer without usage, or with impossible counts (below 0 or above [engine.MaxUsage]), gets an estimated usage, so
+// that no server can evade a token budget.
 package llm

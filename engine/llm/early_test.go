@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestEnough: the request ends where there is enough, though the server would never have ended it;
-// nobody has to listen for it.
+// TestEnough: the request ends when there is enough, even if the server would never have ended it, and without a
+// listener.
 func TestEnough(t *testing.T) {
 	mail := &generable.Type{Kind: generable.RecordType, Name: "Mail", Fields: []generable.Field{
 		{Name: "spam", Type: generable.BoolT}, {Name: "why", Type: generable.StrT, Optional: true, Default: generable.StrOf("")},

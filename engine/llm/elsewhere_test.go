@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/wire"
 )
 
-// TestRequestBytesElsewhere has a provider be sent the same by a process that was sent the effect.
+// TestRequestBytesElsewhere checks that a process that received the effect sends a provider the same bytes.
 func TestRequestBytesElsewhere(t *testing.T) {
 	for provider, model := range wireModels {
 		for name, req := range scenarios() {
@@ -31,7 +31,7 @@ func TestRequestBytesElsewhere(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", provider, name, err)
 			}
-			if there.ID() != here.ID() { // which is the key
+			if there.ID() != here.ID() { // the key is derived from it
 				t.Errorf("%s, %s: its id is %s", provider, name, there.ID())
 			}
 			if want, got := sent(here), sent(there); len(want) != len(got) || !reflect.DeepEqual(want, got) {

@@ -72,8 +72,9 @@ func TestRunErrorSaysWhere(t *testing.T) {
 	}
 }
 
-// Turns for thoughts are requests that providers take: the last word is the user's, a call is followed by its result,
-// tools are declared where they have a way to say that none may be called, and no schema is asked for. Other turns are as ever.
+// Reasoning turns are requests that providers accept: the last message is the user's, each call is followed by its
+// result, tools are declared if the provider can be told not to call any, and no schema is requested. Other turns are
+// unchanged.
 func TestThoughtsOverTheWire(t *testing.T) {
 	for model, form := range map[string]struct{ none, schema string }{
 		"openai/gpt-5":                {`"tool_choice":"none"`, `"response_format"`},
@@ -81,7 +82,7 @@ func TestThoughtsOverTheWire(t *testing.T) {
 		"compat/m":                    {`"tool_choice":"none"`, ""},
 		"anthropic/claude-sonnet-4-5": {`"tool_choice":{"type":"none"}`, `"output_config"`},
 		"google/gemini-2.5-flash":     {`"functionCallingConfig":{"mode":"NONE"}`, ""},
-		"ollama/qwen3":                {"", ""}, // it has no such choice, and takes calls of tools that are not declared
+		"ollama/qwen3":                {"", ""}, // it has no such choice, and accepts earlier calls of tools that are not declared
 	} {
 		t.Run(model, func(t *testing.T) {
 			session := flow.NewSession()
@@ -111,7 +112,7 @@ func TestThoughtsOverTheWire(t *testing.T) {
 					t.Errorf("request %d asks for a schema: %v", i, !thinks)
 				}
 				roles := rolesOf(t, &r)
-				if strings.Contains(roles, "tool assistant user") && strings.HasPrefix(model, "mistral") { // it takes no user's word behind a result
+				if strings.Contains(roles, "tool assistant user") && strings.HasPrefix(model, "mistral") { // it accepts no user's turn after a result
 					roles = strings.Replace(roles, "tool assistant user", "tool user", 1)
 				}
 				var want string

@@ -18,24 +18,21 @@ import (
 // Response is a model's answer.
 type Response = model.Response
 
-// DecodeExchange decodes a recorded answer as a call would, whether it is plain or a stream.
-// Nothing is generated or estimated: ids and usage are those of the record. An answer that a call
-// would refuse to use, as one that a content filter ended, is returned with its finish reason; an
-// incomplete answer is an *[engine.Error].
+// DecodeExchange decodes a recorded answer, plain or streamed, as a call would. It generates and estimates nothing: ids
+// and usage are those of the record. An answer that a call would refuse to use, such as one ended by a content filter,
+// is returned with its finish reason; an incomplete answer is an *[engine.Error].
 //
-// The form of the answer decides how it is read, whoever sent it: chat completions, OpenAI's
-// responses, Anthropic's messages, Google's generated content and interactions, Ollama's chat,
-// Cohere's chat, Bedrock's Converse. Any of these may come in the chunks of Amazon's binary event
-// stream, and a body may still be compressed by gzip or deflate.
+// The form of the answer determines how it is read, whoever sent it: chat completions, OpenAI's responses, Anthropic's
+// messages, Google's generated content and interactions, Ollama's chat, Cohere's chat, Bedrock's Converse. Any of these
+// may be wrapped in chunks of Amazon's binary event stream, and a body may still be compressed by gzip or deflate.
 //
-// The provider's name, or another name of it such as "vertex" or "azure", is put into errors, and
-// says the form where the answer does not; one that is not known stands for chat completions,
-// which nearly all speak.
+// The provider's name, or an alias such as "vertex" or "azure", is used in errors, and determines the form if the
+// answer does not. An unknown name stands for chat completions, which nearly all providers speak.
 func DecodeExchange(providerName string, status int, header http.Header, body []byte) (*Response, error) {
 	rows, name := builtin(), strings.ToLower(providerName)
 	row := cmp.Or(rows[cmp.Or(speakers[name], name)], rows["compat"])
 	known := http.Header{}
-	for name, values := range header { // a record may hold the names as they were written
+	for name, values := range header { // a record may contain the names in any case
 		known[http.CanonicalHeaderKey(name)] = values
 	}
 	body = unpacked(body)
@@ -53,12 +50,11 @@ func DecodeExchange(providerName string, status int, header http.Header, body []
 	return r, nil
 }
 
-// mostUnpacked bounds what a recorded body may grow to.
+// mostUnpacked bounds the size of a decompressed body.
 const mostUnpacked = 64 << 20
 
-// unpacked undoes the compression of a body that was recorded as it went over the wire. Many records
-// keep the header and hold the body without it: the bytes decide. What cannot be undone is left as
-// it is, and is then no answer of any form.
+// unpacked decompresses a recorded body. Many records keep the header but contain the decompressed body, so the bytes
+// decide. A body that cannot be decompressed is returned unchanged and then matches no form.
 func unpacked(body []byte) []byte {
 	var r io.Reader
 	var err error
@@ -77,11 +73,10 @@ func unpacked(body []byte) []byte {
 	if err != nil && len(out) == 0 {
 		return body
 	}
-	return out // a cut body yields what had arrived, which is then seen to be cut
+	return out // a cut body yields the part that arrived, which decoding reports as cut
 }
 
-// packed names the compression of a body that cannot be undone here, "" where there is none: it
-// begins as no text does.
+// packed names the compression of a body that cannot be decompressed here, "" if there is none.
 func packed(body []byte, header http.Header) string {
 	switch encoding := strings.ToLower(header.Get("Content-Encoding")); {
 	case bytes.HasPrefix(body, []byte{0x28, 0xb5, 0x2f, 0xfd}):
@@ -92,8 +87,7 @@ func packed(body []byte, header http.Header) string {
 	return ""
 }
 
-// speakers are names under which providers are met that are not the name of their row, which is listed
-// with them.
+// speakers maps other names of providers, in addition to the aliases of their rows, to the names of the rows.
 var speakers = map[string]string{
 	"gemini": "google", "googleai": "google", "vertex": "google", "vertexai": "google", "google-gla": "google", "google-vertex": "google", "google-cloud": "google",
 	"claude": "anthropic", "bedrock": "anthropic", "anthropic-vertex": "anthropic", "anthropic-bedrock": "anthropic",

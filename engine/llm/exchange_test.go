@@ -43,7 +43,7 @@ var providerNames = []string{
 	"huggingface", "perplexity", "gpustack", "cerebras", "together", "bedrock", "Somebody Else", "",
 }
 
-// The form of an answer is told by the answer: every name takes every form.
+// The answer determines its form: every name works with every form.
 func TestExchangesOfAllForms(t *testing.T) {
 	for form, body := range bodies {
 		for _, name := range providerNames {
@@ -95,7 +95,7 @@ func TestExchangeHeaders(t *testing.T) {
 	}
 }
 
-// A body may be recorded as it went over the wire, or without the compression that its header names.
+// A body may be recorded as sent over the wire, or without the compression that its header names.
 func TestExchangesCompressed(t *testing.T) {
 	zipped, deflated := &bytes.Buffer{}, &bytes.Buffer{}
 	for _, w := range []io.WriteCloser{gzip.NewWriter(zipped), zlib.NewWriter(deflated)} {

@@ -10,20 +10,18 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// WithFallbacks names models that are asked, in order, when those that a request names cannot
-// answer. A model cannot when its attempts are used up, its account's quota is, the provider does
-// not know it or asks to wait for long, it does not take a part of the request, or the request is
-// too long for it. A wrong key or name of the first model is a mistake to be seen, and ends the
-// call.
+// WithFallbacks names models that are asked, in order, when those that a request names cannot answer. A model cannot
+// answer if its attempts or its account's quota are used up, if the provider does not know it or requests a long wait,
+// if it does not support a part of the request, or if the request is too long for it. A wrong key or name of the first
+// model is a mistake that must be visible, and ends the call.
 func WithFallbacks(models ...string) Option {
 	return func(r *Registry) { r.fallbacks = slices.Clone(models) }
 }
 
-// WithFallbackOnRefusal has a call go on to the next model also when one refuses to answer or its
-// provider's filter does.
+// WithFallbackOnRefusal also continues with the next model when one refuses to answer or its provider's filter does.
 func WithFallbackOnRefusal() Option { return func(r *Registry) { r.onRefusal = true } }
 
-// models are those that a call may ask, each once.
+// modelsOf returns the models that a call may ask, each once.
 func (r *Registry) modelsOf(name string, req *model.Request) []string {
 	if len(req.Fallbacks) == 0 && len(r.fallbacks) == 0 {
 		return []string{name}
@@ -37,13 +35,13 @@ func (r *Registry) modelsOf(name string, req *model.Request) []string {
 	return all
 }
 
-// onward reports whether what one model failed by sends the call to the next one.
+// onward reports whether a model's failure makes the call continue with the next one.
 func (t *modelCall) onward(err *engine.Error, first bool) bool {
 	switch err.Kind {
 	case engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindBadResponse,
 		engine.KindQuota, engine.KindNotFound, engine.KindUnsupported, engine.KindContextLength:
 		return true
-	case engine.KindTruncated: // not by the script's own limit of tokens
+	case engine.KindTruncated: // unless the script's own token limit was the cause
 		return err.Model != nil && err.Model.Retryable
 	case engine.KindRefused:
 		return t.reg.onRefusal
@@ -53,15 +51,15 @@ func (t *modelCall) onward(err *engine.Error, first bool) bool {
 	return false
 }
 
-// failure is what one attempt failed by, or what kept a model from being asked.
+// failure is the failure of one attempt, or the reason why a model was not asked.
 type failure struct {
 	model   string
-	attempt int // 0 when none was made
+	attempt int // 0 if there was no attempt
 	err     *engine.Error
 }
 
-// verdict is the error of a call whose attempts have all failed: the last one's, with what the
-// others failed by as notes. A call that was interrupted while it waited failed by that.
+// verdict returns the error of a call whose attempts all failed: the last attempt's, with the failures of the others as
+// notes. If the call was interrupted while it waited, that is the error.
 func (t *modelCall) verdict() *engine.Error {
 	last := len(t.failed) - 1
 	if kind := t.failed[last].err.Kind; kind != engine.KindCancelled && kind != engine.KindTimeout {
@@ -82,7 +80,7 @@ func (t *modelCall) verdict() *engine.Error {
 	return &e
 }
 
-// notes says what attempts failed by, those alike in one line.
+// notes lists the failures of attempts, equal ones in one line.
 func notes(failed []failure, numbered bool) []string {
 	var out []string
 	for i := 0; i < len(failed); {
@@ -100,7 +98,7 @@ func notes(failed []failure, numbered bool) []string {
 	return out
 }
 
-// withAttempt puts the number of the attempt, or of the first and last, behind the model's name.
+// withAttempt inserts the number of the attempt, or of the first and last, after the model's name.
 func withAttempt(model, message string, first, last int) string {
 	attempt := fmt.Sprintf("attempt %d", first)
 	switch last - first {
@@ -116,7 +114,7 @@ func withAttempt(model, message string, first, last int) string {
 	return attempt + ": " + message
 }
 
-// stays is the error of a model that is not asked, since it failed call after call.
+// stays returns the error of a model that is not asked because its last calls all failed.
 func (t *target) stays(wait time.Duration) *engine.Error {
 	p := t.plan(nil, Timeouts{}, nil)
 	e := p.Fail(engine.KindOverloaded, nil, "wait, or name models to fall back to: model = [\"a/x\", \"b/y\"]",

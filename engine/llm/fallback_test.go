@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// asks is the models that the server was asked for, in order.
+// asks returns the models that the server was asked for, in order.
 func asks(t *testing.T, s *llmtest.Server) string {
 	t.Helper()
 	var names []string
@@ -72,7 +72,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// Who answered stands in the answer, and each step is told.
+// The answer names the model that answered, and each step is reported.
 func TestFallbackIsTold(t *testing.T) {
 	s := server(t, openAIError(404, "model_not_found", "no"), llmtest.Reply{Text: "ok"})
 	r, _ := patient(t, s)
@@ -108,7 +108,7 @@ func TestEveryModelsCause(t *testing.T) {
 	}
 }
 
-// What only one provider can read is sent to no other.
+// State that only one provider can read is not sent to others.
 func TestForeignStateIsDropped(t *testing.T) {
 	req := withFallbacks("compat/b", "ollama/c", "anthropic/d")
 	req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Parts: []model.Part{
@@ -140,7 +140,7 @@ func TestBreaker(t *testing.T) {
 		t.Errorf("%d requests, %v %+v", n, e, e.Model)
 	}
 	hasAll(t, "message", e.Message, "openai/a: it was not asked")
-	needErr(t, ask(r, "openai/b", prompt("x"))) // another model is
+	needErr(t, ask(r, "openai/b", prompt("x"))) // another model is asked
 	if got := asks(t, s); got != "a a a a a b" {
 		t.Errorf("asked %s", got)
 	}
@@ -152,8 +152,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// A provider that answers, be it with a refusal, is there: only failures that follow each other
-// count.
+// A provider that answers, even with a refusal, is available: only consecutive failures count.
 func TestBreakerForgets(t *testing.T) {
 	var replies []llmtest.Reply
 	for range 3 {
@@ -169,7 +168,7 @@ func TestBreakerForgets(t *testing.T) {
 	}
 }
 
-// With a model to fall back to nobody waits for one that is not asked.
+// With a fallback model, nobody waits for a model that is not asked.
 func TestBreakerSendsOn(t *testing.T) {
 	s := server(t, always(down()))
 	other := server(t, always(llmtest.Reply{Text: "ok"}))

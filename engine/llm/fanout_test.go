@@ -18,8 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// crowded is a provider that refuses calls by a rule, and sees to it that whoever was refused
-// stays away as long as it said.
+// crowded is a provider that refuses calls by a rule, and checks that refused callers stay away as long as it said.
 type crowded struct {
 	refuse func(n, try int) bool // the n-th request of all, which is the try-th of its call
 
@@ -48,7 +47,7 @@ func (c *crowded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`)
 		return
 	}
-	time.Sleep(time.Millisecond) // others come meanwhile
+	time.Sleep(time.Millisecond) // others arrive meanwhile
 	fmt.Fprintf(w, `{"choices":[{"message":{"content":"answer of %s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`, name)
 }
 
@@ -75,15 +74,15 @@ func (c *crowded) leave() {
 	c.busy--
 }
 
-// TestFanOut makes up to 500 calls at once to a provider that refuses many of them. Its time is that of a
-// bubble, in which nobody waits and no call is early by chance.
+// TestFanOut makes up to 500 concurrent calls to a provider that refuses many of them. It uses the time of a bubble, in
+// which nobody really waits and no call is early by chance.
 func TestFanOut(t *testing.T) {
 	window, served := time.Time{}, 0
 	for _, row := range []struct {
 		name   string
 		calls  int
 		refuse func(n, try int) bool
-		fail   bool // calls may fail: the rule is one of time, or refuses all
+		fail   bool // calls may fail: the rule depends on time, or refuses all
 	}{
 		{"the first try of each", 500, func(_, try int) bool { return try == 1 }, false},
 		{"the first of all", 500, func(n, _ int) bool { return n <= 40 }, false},
@@ -139,8 +138,7 @@ func TestFanOut(t *testing.T) {
 	}
 }
 
-// TestParkedCall measures what a call costs that waits for its turn: a goroutine and little memory,
-// and no connection.
+// TestParkedCall measures the cost of a call that waits for its turn: a goroutine and little memory, and no connection.
 func TestParkedCall(t *testing.T) {
 	release := make(chan struct{})
 	var mu sync.Mutex
@@ -177,7 +175,7 @@ func TestParkedCall(t *testing.T) {
 	call()
 	parked(0)
 	n := 2000
-	if raceDetector { // which is slow, and has memory of its own
+	if raceDetector { // it is slow, and uses additional memory
 		n = 200
 	}
 	var before, after runtime.MemStats

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// fault is one way in which a provider fails and what the caller is to see.
+// fault is one way in which a provider fails, and what the caller should see.
 type fault struct {
 	name   string
 	reply  llmtest.Reply
@@ -110,7 +110,7 @@ func faults() []fault {
 	}
 }
 
-// stalls has a call wait briefly for what a faulty reply never brings, and long for all else.
+// stalls makes a call wait briefly for what a faulty reply never sends, and long for everything else.
 func stalls(f llmtest.Fault) llm.Option {
 	limits := llm.Timeouts{Connect: 20 * time.Second, FirstByte: 20 * time.Second, Idle: 20 * time.Second}
 	switch f {

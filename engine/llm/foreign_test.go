@@ -148,7 +148,7 @@ func TestHostModelGetsTheRequest(t *testing.T) {
 	}
 }
 
-// Texts and pictures reach a host's model in the order that the turn has them.
+// Texts and pictures reach a host's model in the order of the turn.
 func TestHostModelGetsTheOrder(t *testing.T) {
 	host := &foreign{answer: choices(&llms.ContentChoice{Content: "yes"})}
 	r := llm.New(env(), llm.WithModel("acme/large", host, llm.Caps{}))
@@ -233,7 +233,7 @@ func TestHostModelFails(t *testing.T) {
 	if err := needErr(t, ask(r, "acme/none", prompt("x"))); err.Kind != engine.KindBadResponse {
 		t.Errorf("%v", err)
 	}
-	// A client that reports what arrived of a cancelled stream as success.
+	// A client that reports the received part of a cancelled stream as success.
 	ctx, cancel := context.WithCancel(context.Background())
 	late := &cancelling{foreign{answer: choices(&llms.ContentChoice{Content: "par"})}, cancel}
 	r = llm.New(env(), llm.WithModel("acme/late", late, llm.Caps{}))

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// An answer is left as the model wrote it; that a schema gave it another form than the type
-// has is said beside it, so that whoever reads it has record of what was undone.
+// An answer's text stays as the model wrote it. If a schema changed its form, the answer says so, so that the reader
+// has a record of what was undone.
 func TestAnswerForms(t *testing.T) {
 	words := generable.ListOfType(generable.StrT)
 	scores := generable.DictOfType(generable.IntT)
@@ -36,8 +36,8 @@ func TestAnswerForms(t *testing.T) {
 	}
 }
 
-// Where the schema's form is not the one that the prompt describes, the prompt says so; the
-// caller's request stays as it was.
+// If the schema's form differs from the one that the prompt describes, the prompt says so; the caller's request is
+// unchanged.
 func TestFormIsExplained(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: "[]", Repeat: true})
 	for _, m := range []string{"openai/gpt-5", "ollama/m"} {
@@ -53,7 +53,7 @@ func TestFormIsExplained(t *testing.T) {
 	}
 }
 
-// The limits of an output type are part of the schema, also of one that is no record.
+// The limits of an output type are part of the schema, even if the type is not a record.
 func TestLimitsOfTheRoot(t *testing.T) {
 	list, errs := generable.Limited(generable.ListOfType(generable.IntT), generable.Limits{MinLen: ptr(3), MaxLen: ptr(5)})
 	if len(errs) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// All names of the provider lead to the same endpoint, with the key in its own header only.
+// All names of the provider lead to the same endpoint, with the key only in its header.
 func TestGoogleNamesAndAddresses(t *testing.T) {
 	for _, row := range []struct{ model, base, path string }{
 		{"google/gemini-2.5-flash", "", "/v1beta/models/gemini-2.5-flash:generateContent"},
@@ -44,7 +44,7 @@ func TestGoogleNamesAndAddresses(t *testing.T) {
 	}
 }
 
-// A provider that the host adds under another name of a built-in one is the host's.
+// A provider that the host adds under an alias of a built-in one is used.
 func TestHostTakesAnAlias(t *testing.T) {
 	r := llm.New(env(), llm.WithProvider("gemini", func(string) (llms.Model, llm.Caps, error) {
 		return &foreign{answer: choices(&llms.ContentChoice{Content: "mine"})}, llm.Caps{}, nil
@@ -64,7 +64,7 @@ func TestWithBaseURLOfAnAlias(t *testing.T) {
 	need(t, ask(r, "google/gemini-2.5-flash", prompt("x")))
 }
 
-// What a turn carries goes back at the parts that it came with, and to Google alone.
+// State in a turn is sent back at its original parts, and only to Google.
 func TestGeminiStateRoundTrip(t *testing.T) {
 	s := server(t, llmtest.Reply{Body: `{"candidates":[{"content":{"role":"model","parts":[
 		{"text":"hm","thought":true},{"executableCode":{"language":"PYTHON","code":"1"}},{"text":"a","thoughtSignature":"AA=="},
@@ -116,7 +116,7 @@ func TestGeminiStateRoundTrip(t *testing.T) {
 	}
 }
 
-// Thinking is said in the words of the model's generation.
+// Thinking is requested in the terms of the model's generation.
 func TestGeminiThinking(t *testing.T) {
 	for _, row := range []struct {
 		model  string
@@ -152,7 +152,7 @@ func TestGeminiThinking(t *testing.T) {
 	}
 }
 
-// What holds an answer to its type depends on the model: schema, JSON mode, the prompt.
+// The model determines how an answer is held to its type: by schema, JSON mode, or the prompt.
 func TestGeminiHolds(t *testing.T) {
 	for _, row := range []struct {
 		model        string
@@ -184,7 +184,7 @@ func TestGeminiHolds(t *testing.T) {
 	}
 }
 
-// Extra members go into the objects that are there.
+// Extra members are merged into the existing objects.
 func TestGeminiExtra(t *testing.T) {
 	s := server(t, llmtest.Reply{Text: "x"})
 	req := prompt("x")
@@ -238,7 +238,7 @@ func TestGeminiFailures(t *testing.T) {
 	}
 }
 
-// The client that langchaingo's interface is spoken through makes no call of its own.
+// The client below langchaingo's interface makes no call of its own.
 func TestGeminiKeyIsNotInTheAddress(t *testing.T) {
 	var seen string
 	r := llm.New(once, env("GEMINI_API_KEY", "gemini-key-1"), llm.WithTransport(roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -252,7 +252,7 @@ func TestGeminiKeyIsNotInTheAddress(t *testing.T) {
 	}
 }
 
-// An empty text is refused, so that none is sent; a turn of the user's there is in any case.
+// An empty text is refused, so none is sent; a user's turn is always sent.
 func TestGeminiBlank(t *testing.T) {
 	blank := model.TextMessage(model.RoleUser, "")
 	said := model.TextMessage(model.RoleAssistant, "a")

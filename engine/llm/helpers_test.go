@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// env is a secret store of its own for a test, so that no variable of the machine counts.
+// env is a separate secret store for a test, so that no variable of the machine matters.
 func env(pairs ...string) llm.Option {
 	m := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -27,7 +27,7 @@ func env(pairs ...string) llm.Option {
 	secrets := llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := m[name]; return v, ok }))
 	return func(r *llm.Registry) {
 		secrets(r)
-		llm.WithPrices(nil)(r) // tests of usage count tokens; those of cost give a table
+		llm.WithPrices(nil)(r) // tests of usage count tokens; those of cost set a table
 	}
 }
 
@@ -38,7 +38,7 @@ func server(t *testing.T, replies ...llmtest.Reply) *llmtest.Server {
 	return s
 }
 
-// port is a registry whose openai and ollama are the server.
+// port returns a registry whose openai and ollama are the server.
 func port(t *testing.T, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	limits := llm.Timeouts{Connect: 5 * time.Second, FirstByte: 20 * time.Second, Idle: 20 * time.Second}
@@ -60,7 +60,7 @@ func effect(model string, req *model.Request) *engine.Effect {
 	return &engine.Effect{Kind: engine.EffectModel, Name: model, Agent: "reviewer", Req: req}
 }
 
-// listen makes a streamed call and returns the text and reasoning that the sink got.
+// listen makes a streamed call and returns the text and reasoning that the sink received.
 func listen(t *testing.T, h engine.Handler, model string, req *model.Request) (out engine.Outcome, text, reasoning string) {
 	t.Helper()
 	e := effect(model, req)
@@ -84,7 +84,7 @@ func prompt(text string) *model.Request {
 	return &model.Request{System: "Be brief.", Messages: []model.Message{model.TextMessage(model.RoleUser, text)}}
 }
 
-// once has calls made once, where the test is about one attempt.
+// once disables retries, for tests about one attempt.
 var once = llm.WithRetry(llm.RetryPolicy{Attempts: 1})
 
 func ptr[T any](v T) *T { return &v }
@@ -110,7 +110,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// verdict is a schema that keeps the rules of strict mode, loose one that does not.
+// verdict returns a schema that follows the rules of strict mode, loose one that does not.
 func verdict() *generable.Type {
 	return &generable.Type{Kind: generable.RecordType, Name: "Verdict", Doc: "A <verdict> & more", Fields: []generable.Field{
 		{Name: "ok", Type: generable.BoolT, Guide: "whether it ships"},

@@ -10,11 +10,11 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Factory makes a host's own model for the part of a model string after the provider. It is
-// called once per model and must be safe for concurrent use.
+// Factory makes a host's own model, given the part of a model string after the provider. It is called once per model
+// and must be safe for concurrent use.
 type Factory func(model string) (llms.Model, Caps, error)
 
-// WithProvider adds a provider whose models the host makes. It replaces a built-in one.
+// WithProvider adds a provider whose models the host makes. It replaces a built-in provider of that name.
 func WithProvider(name string, f Factory) Option {
 	return func(r *Registry) {
 		delete(r.providers, name)
@@ -22,8 +22,8 @@ func WithProvider(name string, f Factory) Option {
 	}
 }
 
-// WithModel adds a single model of the host's own under a full name such as "acme/x". Its
-// GenerateContent is used by many branches at once and must honour its context.
+// WithModel adds one model of the host under a full name such as "acme/x". Its GenerateContent is called concurrently
+// and must honour its context.
 func WithModel(name string, m llms.Model, caps Caps) Option {
 	return func(r *Registry) { r.models[name] = hosted{m, caps} }
 }
@@ -34,8 +34,8 @@ type hosted struct {
 	caps  Caps
 }
 
-// hosted makes a call of a host's own model. What the model cannot carry is an error, not
-// left out in silence.
+// hosted makes a call of a host's own model. A request that the model does not support is an error; nothing is silently
+// left out.
 func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 	plan := c.plan(c.req, c.reg.timeouts, c.keys)
 	plan.MaxOut, plan.Short = c.maxOut, c.short
@@ -60,7 +60,7 @@ func (c *call) hosted(ctx context.Context) (*model.Response, *engine.Error) {
 		return nil, langchain.Error(ctx, &plan, err)
 	}
 	if done := plan.Interrupted(ctx); done != nil {
-		return nil, done // some clients report what had arrived of a cancelled stream as success
+		return nil, done // some clients report the part of a cancelled stream as success
 	}
 	if r == nil {
 		return nil, plan.Fail(engine.KindBadResponse, nil, "try again", "the model's answer holds no choice")

@@ -16,7 +16,7 @@ func refusal(status int, message string) llmtest.Reply {
 	return llmtest.Reply{Status: status, Body: `{"error":{"message":"` + message + `","type":"invalid_request_error"}}`}
 }
 
-// hold says how the nth request holds the model to its types.
+// hold returns how the nth request holds the model to its types.
 func hold(t *testing.T, s *llmtest.Server, n int) string {
 	t.Helper()
 	body, err := s.Requests()[n].JSON()
@@ -36,8 +36,8 @@ func hold(t *testing.T, s *llmtest.Server, n int) string {
 	return how
 }
 
-// TestLadder: a provider that turns out not to take a schema is asked in a way that it may take,
-// once for each model and type.
+// TestLadder: if a provider turns out to reject a schema, the call is repeated in a form that it may accept, once for
+// each model and type.
 func TestLadder(t *testing.T) {
 	ok := llmtest.Reply{Text: `{"ok":true,"score":1}`}
 	for name, row := range map[string]struct {
@@ -91,7 +91,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// A script that demands a schema gets none less, and another type starts at the top.
+// A script that requires a schema gets nothing less, and another type starts at the top.
 func TestLadderIsOfOneType(t *testing.T) {
 	s := server(t, refusal(400, "response_format is unavailable"), refusal(400, "response_format is unavailable"), llmtest.Reply{Text: "{}"}, llmtest.Reply{Text: "[1]"})
 	r := port(t, s)
@@ -111,7 +111,7 @@ func TestLadderIsOfOneType(t *testing.T) {
 	}
 }
 
-// What the ladder tells is no token: a call that then fails by what may pass is still made again.
+// Reports of the ladder are not tokens: a call that then fails with a transient error is still retried.
 func TestLadderThenRetry(t *testing.T) {
 	s := server(t, refusal(400, "response_format is unavailable"), llmtest.Reply{Status: 503}, llmtest.Reply{Text: `{"ok":true,"score":1}`})
 	req := prompt("x")
@@ -132,7 +132,7 @@ func TestLadderThenRetry(t *testing.T) {
 	}
 }
 
-// TestLadderLeavesTheForm: in JSON mode the answer has the form that its type has by itself.
+// TestLadderLeavesTheForm: in JSON mode the answer has the type's own form.
 func TestLadderLeavesTheForm(t *testing.T) {
 	counts := &generable.Type{Kind: generable.RecordType, Name: "Counts", Fields: []generable.Field{{Name: "of", Type: generable.DictOfType(generable.IntT)}}}
 	req := prompt("x")

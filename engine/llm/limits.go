@@ -10,42 +10,40 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Limits hold back the calls of one provider under one key, however many runs make them. The
-// zero Limits are the defaults.
+// Limits limit the calls of one provider under one key, across all runs. The zero Limits are the defaults.
 type Limits struct {
-	// InFlight is the most calls at once, from sending the request to the end of the answer:
-	// 8 by default, for Ollama 1 or what OLLAMA_NUM_PARALLEL says, and any number for a host's
-	// own models. Below 0 is any number. A provider that answers with a rate limit is sent half
-	// as many, and gradually more again when it serves them.
+	// InFlight is the maximum number of concurrent calls, from sending the request to the end of the answer. The
+	// default is 8; for Ollama it is 1 or the value of OLLAMA_NUM_PARALLEL, and for a host's own models there is no
+	// limit. A negative value is no limit. A provider that answers with a rate limit gets half as many calls, and
+	// gradually more again as it serves them.
 	InFlight int
-	// RequestsPerMinute and TokensPerMinute are those of the account, 0 when there is no bound.
-	// Tokens are estimated before a call and corrected by what it used.
+	// RequestsPerMinute and TokensPerMinute are the limits of the account, 0 for none. Tokens are estimated before a
+	// call and corrected by its actual use.
 	RequestsPerMinute, TokensPerMinute int
 }
 
-// DefaultInFlight is how many calls of one provider and key are in flight at once.
+// DefaultInFlight is how many calls of one provider and key may be in flight.
 const DefaultInFlight = 8
 
-// WithLimits sets the limits of a provider, or of all that have none of their own when it is "".
+// WithLimits sets the limits of a provider or, for "", of all providers without their own.
 func WithLimits(provider string, l Limits) Option {
 	return func(r *Registry) { r.limits[provider] = l }
 }
 
-// Limiter is what holds calls back. Each registry has its own; several that use the same
-// accounts share one by [WithLimiter], where a provider's limits are those of the registry that
-// calls it first. The zero value is ready.
+// Limiter limits the calls of registries. Each registry has its own. Registries that use the same accounts share one
+// through [WithLimiter]; a provider's limits are then those of the registry that calls it first. The zero value is
+// ready to use.
 type Limiter struct{ limiters limiter.Limiters }
 
-// WithLimiter has the registry's calls held back together with those of others, as far as they go
-// by the same clock.
+// WithLimiter limits the registry's calls together with those of other registries, as far as they use the same clock.
 func WithLimiter(l *Limiter) Option { return func(r *Registry) { r.limiter = l } }
 
-// Load is how busy a provider's account is.
+// Load is the current load of a provider's account.
 type Load struct {
 	Provider string
 	InFlight int // calls in flight
-	Waiting  int // calls that wait for their turn
-	Allowed  int // calls that may be in flight by now, 0 for any number
+	Waiting  int // waiting calls
+	Allowed  int // concurrent calls currently allowed, 0 for any number
 }
 
 // Load lists the accounts that were called, by provider.
@@ -59,10 +57,10 @@ func (l *Limiter) Load() []Load {
 	return all
 }
 
-// Limiter is what holds the registry's calls back.
+// Limiter returns the limiter of the registry's calls.
 func (r *Registry) Limiter() *Limiter { return r.limiter }
 
-// track is what the calls of the target's model go through.
+// track returns the limiter's track for the target's model.
 func (r *Registry) track(clock clock.Clock, t *target) *limiter.Track {
 	l := r.limiter.limiters.Get(clock, t.provider, t.base, t.key, func() limiter.Settings {
 		own, ok := r.limits[t.provider]
@@ -95,8 +93,8 @@ func (r *Registry) defaultInFlight(t *target) int {
 	return DefaultInFlight
 }
 
-// connections bounds those to one host, far enough above the limits that a call which may be
-// made never waits for one.
+// connections bounds the connections to one host, far enough above the limits that a call which may be made never waits
+// for one.
 func (r *Registry) connections() int {
 	most := DefaultInFlight
 	for _, l := range r.limits {
@@ -108,7 +106,7 @@ func (r *Registry) connections() int {
 	return 4*most + 32
 }
 
-// reservation is what the call may take of a limit of tokens.
+// reservation estimates the tokens that the call may take of a token limit.
 func reservation(req *model.Request, maxOut int) int {
 	n := model.EstimateUsage(req, nil).In
 	if most := req.Params.MaxTokens; most != nil && (maxOut <= 0 || *most < maxOut) {

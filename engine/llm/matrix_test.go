@@ -15,16 +15,16 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// capability is a column of the table in docs/providers.md: a request, and the same without what it
-// is about. Where a provider is sent the same, it is not asked for it.
+// capability is a column of the table in docs/providers.md: a request, and the same request without the capability. If
+// a provider receives the same for both, it was not asked for the capability.
 type capability struct {
 	name        string
 	with        func(r *model.Request)
 	without     func(r *model.Request)
 	reply       llmtest.Reply
 	stream      bool
-	comes       func(r *model.Response, streamed string) bool // what must come back, nil for anything
-	constrained bool                                          // an answer must be held to its schema
+	comes       func(r *model.Response, streamed string) bool // required in the answer, nil for anything
+	constrained bool                                          // an answer must be constrained by its schema
 }
 
 func capabilities() []capability {
@@ -75,8 +75,8 @@ func capabilities() []capability {
 	}
 }
 
-// TestCapabilityMatrix makes each call at each provider, and holds the table of docs/providers.md to
-// what happened: it is written by this test alone, with -update.
+// TestCapabilityMatrix makes each call with each provider, and compares the table of docs/providers.md with the
+// results. Only this test writes the table, with -update.
 func TestCapabilityMatrix(t *testing.T) {
 	models := []struct{ head, name string }{
 		{"openai", "openai/gpt-5-mini"}, {"anthropic", "anthropic/claude-sonnet-4-6"}, {"google", "google/gemini-3-flash-preview"}, {"mistral", "mistral/mistral-small"},
@@ -116,8 +116,8 @@ func TestCapabilityMatrix(t *testing.T) {
 	}
 }
 
-// at is what became of the call: yes, no (an error that says so, before anything was sent), or
-// nothing was asked for.
+// at returns the result of the call: yes, no (an error that says so, before anything was sent), or nothing if the
+// capability was not requested.
 func (c *capability) at(t *testing.T, m string) string {
 	t.Helper()
 	reply := c.reply

@@ -12,26 +12,26 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// modelCall is a call of a model over all its attempts, at one model after the other. Attempts are
-// counted through, whichever model they ask.
+// modelCall is a call of a model with all its attempts, at one model after the other. Attempts are numbered across
+// models.
 type modelCall struct {
 	reg   *Registry
 	clock clock.Clock // of waits
 	e     *engine.Effect
 	req   *model.Request
-	sink  engine.Sink // of tokens, as far as the effect streams, and retries
+	sink  engine.Sink // receives tokens, if the effect streams, and retries
 	keys  *redact.Set
 
 	begun    time.Time // of the first attempt
 	attempts int
-	maxOut   int32       // of the answer of the next attempt; 0: no budget bounds it
-	virtual  bool        // clock is that of a run in virtual time
+	maxOut   int32       // limit of the next attempt's answer; 0: no budget limits it
+	virtual  bool        // clock belongs to a run in virtual time
 	used     model.Usage // by attempts that failed
 	failed   []failure
 	stream   *stream // of the last attempt
 }
 
-// run asks the models in their order until one answers.
+// run asks the models in order until one answers.
 func (t *modelCall) run(ctx context.Context, name string) engine.Outcome {
 	models := t.reg.modelsOf(name, t.req)
 	for i, model := range models {
@@ -48,8 +48,8 @@ func (t *modelCall) run(ctx context.Context, name string) engine.Outcome {
 	return engine.Outcome{Err: err, Usage: err.Usage, Attempt: err.Attempt}
 }
 
-// reserved reports whether the budgets of the call have room for another attempt besides what those before it
-// used. If they have none the error says so.
+// reserved reports whether the budgets of the call allow another attempt in addition to the earlier ones. If they do
+// not, it notes that in the error.
 func (t *modelCall) reserved(ctx context.Context, err *engine.Error) bool {
 	maxOut, ok := t.e.Again(ctx, t.used)
 	if t.maxOut = maxOut; !ok {
@@ -64,7 +64,7 @@ func (t *modelCall) askModel(ctx context.Context, model string) (*model.Response
 	if err != nil {
 		return nil, t.note(model, 0, t.keys.Error(err))
 	}
-	if key := to.key; key != "" && !t.keys.Holds(key) { // a store may make a key at each look
+	if key := to.key; key != "" && !t.keys.Holds(key) { // a store may return a new key at each lookup
 		t.keys = t.reg.keys(key)
 	}
 	track := t.reg.track(t.clock, to)
@@ -84,7 +84,7 @@ func (t *modelCall) askModel(ctx context.Context, model string) (*model.Response
 	}
 }
 
-// note keeps what an attempt failed by. What it used counts.
+// note records the failure of an attempt and adds its usage.
 func (t *modelCall) note(model string, attempt int, err *engine.Error) *engine.Error {
 	if attempt > 0 {
 		t.used = t.used.Add(err.Usage)
@@ -93,7 +93,7 @@ func (t *modelCall) note(model string, attempt int, err *engine.Error) *engine.E
 	return err
 }
 
-// emitRetry has listeners hear of an attempt that failed and of what follows.
+// emitRetry notifies listeners of a failed attempt and of what follows.
 func (t *modelCall) emitRetry(err *engine.Error, wait time.Duration, from, to string) {
 	if t.sink != nil {
 		t.sink(engine.Token{Attempt: t.attempts, Seq: t.stream.passed(), Retry: &engine.Retry{Err: err, Wait: wait, From: from, To: to}})
@@ -107,7 +107,7 @@ type modelAttempts struct {
 	track *limiter.Track
 	name  string
 	last  *engine.Error
-	probe bool // this call finds out whether the model is back
+	probe bool // this call finds out whether the model is available again
 	shut  bool // the model is not asked
 	asked bool
 }
@@ -120,7 +120,7 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *e
 		return nil, a.note(a.name, 0, err)
 	}
 	used := 0
-	defer func() { permit.Release(used) }() // also when a host's model panics
+	defer func() { permit.Release(used) }() // even if a host's model panics
 	a.asked = true
 	if a.attempts++; a.attempts == 1 {
 		a.begun = a.clock.Now()
@@ -149,8 +149,8 @@ func (a *modelAttempts) attempt(ctx context.Context, n int) (*model.Response, *e
 	return nil, a.note(a.name, a.attempts, err)
 }
 
-// limited has the other calls of the model wait as well when the provider wants fewer of them. A
-// wait that is too long for this call is too long for all: they go on to the next model.
+// limited makes the other calls of the model wait as well when the provider wants fewer of them. A wait that is too
+// long for this call is too long for all: they continue with the next model.
 func (a *modelAttempts) limited(permit limiter.Permit, err *engine.Error) {
 	asked := time.Duration(0)
 	if err.Model != nil {
@@ -167,7 +167,7 @@ func (a *modelAttempts) limited(permit limiter.Permit, err *engine.Error) {
 	}
 }
 
-// admitted waits for a permit and asks the breaker, before the wait and after it.
+// admitted waits for a permit and checks the breaker, before the wait and after it.
 func (a *modelAttempts) admitted(ctx context.Context, n int) (limiter.Permit, *engine.Error) {
 	if wait := a.track.Shut(); wait > 0 && !a.probe {
 		a.shut = true
@@ -177,8 +177,7 @@ func (a *modelAttempts) admitted(ctx context.Context, n int) (limiter.Permit, *e
 	if a.reg.countsTokens {
 		tokens = reservation(a.req, int(a.maxOut))
 	}
-	// Whoever was refused twice goes first, so that no call is refused to the end while others
-	// are served.
+	// A call that was refused twice takes precedence, so that no call keeps being refused while others are served.
 	permit, err := a.track.Acquire(ctx, n > 2, tokens)
 	if err != nil {
 		return permit, a.interrupted(ctx)
@@ -199,13 +198,13 @@ func (a *modelAttempts) admitted(ctx context.Context, n int) (limiter.Permit, *e
 	return permit, nil
 }
 
-// interrupted is the error of a call whose context ended while it waited.
+// interrupted returns the error of a call whose context ended while it waited.
 func (a *modelAttempts) interrupted(ctx context.Context) *engine.Error {
 	p := a.plan(a.req, a.reg.timeouts, a.keys)
 	return p.Interrupted(ctx)
 }
 
-// end reports to the breaker how the call fared at this model.
+// end reports the call's result at this model to the breaker.
 func (a *modelAttempts) end() {
 	switch {
 	case a.shut:
@@ -220,5 +219,5 @@ func (a *modelAttempts) end() {
 	}
 }
 
-// broken reports whether the model failed by itself: the next call would, too.
+// broken reports whether the model itself failed: the next call would fail, too.
 func (a *modelAttempts) broken() bool { return transient(a.last) || a.last.Kind == engine.KindQuota }

@@ -12,11 +12,11 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/internal/wire"
 )
 
-// Option sets up a [Registry]. A nil Option is passed over.
+// Option configures a [Registry]. A nil Option is ignored.
 type Option func(*Registry)
 
-// WithSecrets reads keys and base URLs from s instead of the environment; nil has none. Each
-// call looks up the key variables of all providers, to see that none is shown.
+// WithSecrets reads keys and base URLs from s instead of the environment; nil provides none. Each call looks up the key
+// variables of all providers, to keep them out of everything that is shown.
 func WithSecrets(s Secrets) Option {
 	if s == nil {
 		s = SecretsFunc(func(string) (string, bool) { return "", false })
@@ -24,17 +24,16 @@ func WithSecrets(s Secrets) Option {
 	return func(r *Registry) { r.secrets = s }
 }
 
-// WithBaseURL sends a provider's calls to another address. It wins over the provider's
-// variable.
+// WithBaseURL sends a provider's calls to another address. It takes precedence over the provider's variable.
 func WithBaseURL(provider, url string) Option {
 	return func(r *Registry) { r.bases[provider] = url }
 }
 
-// WithTransport makes all calls through rt, which then decides how long to wait for a
-// connection. It must honour the request's context.
+// WithTransport makes all calls through rt, which then determines how long to wait for a connection. It must honour the
+// request's context.
 func WithTransport(rt http.RoundTripper) Option { return func(r *Registry) { r.base = rt } }
 
-// Timeouts bound the waits of a call. Zero means no limit.
+// Timeouts limit the waits of a call. Zero means no limit.
 type Timeouts struct {
 	Connect   time.Duration // default 10 s
 	FirstByte time.Duration // from sending the request; default 120 s
@@ -42,7 +41,7 @@ type Timeouts struct {
 	Total     time.Duration // default none
 }
 
-// DefaultTimeouts are the limits of a registry that sets none.
+// DefaultTimeouts returns the limits of a registry that sets none.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{Connect: 10 * time.Second, FirstByte: 120 * time.Second, Idle: 60 * time.Second}
 }
@@ -50,9 +49,8 @@ func DefaultTimeouts() Timeouts {
 // WithTimeouts replaces all limits; start from [DefaultTimeouts] to change one.
 func WithTimeouts(t Timeouts) Option { return func(r *Registry) { r.timeouts = t } }
 
-// WithCompatible adds a provider: a server that speaks OpenAI's chat completions at baseURL,
-// which includes its path, as in http://localhost:8000/v1. keyEnv is the variable of its key,
-// "" for a server that takes none.
+// WithCompatible adds a provider: a server that speaks OpenAI's chat completions at baseURL, which includes the path,
+// as in http://localhost:8000/v1. keyEnv is the variable of its key, "" for a server without one.
 func WithCompatible(name, baseURL, keyEnv string) Option {
 	return func(r *Registry) {
 		p := &provider{name: name, base: baseURL, keyless: keyEnv == "", client: langchain.OpenAI, dialect: compatible(), schemas: "compat", caps: compatCaps}
@@ -63,25 +61,25 @@ func WithCompatible(name, baseURL, keyEnv string) Option {
 	}
 }
 
-// WithDriver has h make each attempt at a call instead of the model's provider, be it known or not,
-// so that a scripted model is behind retries, fallbacks and limits as a real one does. The effect
-// that h gets names the model that is asked; its outcome is taken as it is, and not priced.
+// WithDriver makes h execute each attempt at a call instead of the model's provider, known or not. A scripted model is
+// then subject to retries, fallbacks and limits like a real one. The effect passed to h names the model; its outcome is
+// used unchanged and not priced.
 func WithDriver(h engine.Handler) Option { return func(r *Registry) { r.driver = h } }
 
-// Caps says what a model can do. The zero Caps is a model that answers text with text.
+// Caps describes what a model can do. The zero Caps is a model that answers text with text.
 type Caps struct {
 	Tools    bool `json:"tools"`     // takes tool definitions and answers with calls
-	Schema   bool `json:"schema"`    // decoding is held to a JSON Schema
-	JSONMode bool `json:"json_mode"` // decoding is held to some JSON object
-	Stream   bool `json:"stream"`    // text arrives while it is written
-	// OnePart is for models that read only the first part of a message: a turn of several
-	// parts goes out as several messages.
+	Schema   bool `json:"schema"`    // decoding can be constrained by a JSON Schema
+	JSONMode bool `json:"json_mode"` // decoding can be constrained to some JSON object
+	Stream   bool `json:"stream"`    // text arrives while it is generated
+	// OnePart is for models that only read the first part of a message: a turn of several parts is sent as several
+	// messages.
 	OnePart bool `json:"-"`
 }
 
 func compatible() wire.Dialect {
-	// max_tokens is what every such server knows; OpenAI's newer name is not. What else such a
-	// server does is not known, so that the worst is taken for it.
+	// Every such server knows max_tokens, but not OpenAI's newer name. The rest of its behaviour is unknown, so the
+	// worst is assumed.
 	return &wire.OpenAI{MaxTokens: "max_tokens", HoldsCalls: true, MayCut: true, Bridges: mistralModel}
 }
 
@@ -90,14 +88,13 @@ type Secrets interface {
 	Lookup(name string) (value string, ok bool)
 }
 
-// SecretsFunc makes a function [Secrets].
+// SecretsFunc is a function that implements [Secrets].
 type SecretsFunc func(name string) (string, bool)
 
 // Lookup implements [Secrets].
 func (f SecretsFunc) Lookup(name string) (string, bool) { return f(name) }
 
-// lookup returns the first of the names that has a value. A variable that is set to
-// nothing counts as not set.
+// lookup returns the first of the names that has a value. An empty variable counts as not set.
 func (r *Registry) lookup(names ...string) (value, name string) {
 	for _, n := range names {
 		if v, ok := r.secrets.Lookup(n); ok {
@@ -109,8 +106,8 @@ func (r *Registry) lookup(names ...string) (value, name string) {
 	return "", ""
 }
 
-// keys are the values of every provider's key variable, whichever provider a call goes to: a
-// host's own model may read any of them. Nothing that leaves the registry shows one.
+// keys returns the values of every provider's key variable, whichever provider a call uses: a host's own model may read
+// any of them. They appear in nothing that leaves the registry.
 func (r *Registry) keys(more ...string) *redact.Set {
 	var some [8]string
 	found := append(some[:0], more...)
@@ -127,14 +124,14 @@ func (r *Registry) keys(more ...string) *redact.Set {
 	return r.hidden
 }
 
-// Secrets returns the values of the key variables of all providers, as an [engine.Handler] that holds secrets
-// does. It must not be changed.
+// Secrets returns the values of the key variables of all providers, as an [engine.Handler] with secrets does. The slice
+// must not be modified.
 func (r *Registry) Secrets() []string {
 	r.mu.Lock()
 	fresh := r.fresh
 	r.fresh = false
 	r.mu.Unlock()
-	if !fresh { // a look may be dear, and a call has just had one
+	if !fresh { // a lookup may be expensive, and a call has just made one
 		r.keys()
 	}
 	r.mu.Lock()
@@ -145,8 +142,7 @@ func (r *Registry) Secrets() []string {
 // Redact returns a text without the values of the key variables of all providers.
 func (r *Registry) Redact(text string) string { return r.keys().String(text) }
 
-// allKeyNames are the variables of the keys of all providers, also of a built-in one that the
-// host replaced.
+// allKeyNames returns the key variables of all providers, including built-in ones that the host replaced.
 func allKeyNames(rows ...map[string]*provider) []string {
 	var names []string
 	for _, table := range rows {

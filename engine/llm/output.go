@@ -11,15 +11,15 @@ import (
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
-// output decides how a call holds the model to its output type: by the provider's schema,
-// else its JSON mode, else by the prompt alone, which already says it. The schema is the type
-// in the provider's dialect, whose form is kept to read the answer by.
+// output decides how a call holds the model to its output type: by the provider's schema, else by its JSON mode, else
+// only by the prompt, which already describes it. The schema is the type in the provider's dialect, whose form is kept
+// for reading the answer.
 func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	o := c.req.Output
 	if o == nil || o.Type == nil || o.Structured == model.StructuredGuided || !o.Type.HasSchema() || model.Aloud(o.Type) {
 		return nil, nil
 	}
-	t := o.Type // with its limits, which Deref passes through
+	t := o.Type // with its limits, which Deref would drop
 	out, why := c.onTier(t)
 	if o.Structured == model.StructuredConstrained && (out == nil || out.Schema == nil) {
 		return nil, p.Fail(engine.KindUnsupported, nil, `use structured = "auto", or another model`,
@@ -28,7 +28,7 @@ func (c *call) output(p *wire.Plan) (*wire.Output, *engine.Error) {
 	return out, nil
 }
 
-// onTier is the hold on an answer of type t, no firmer than the call's tier.
+// onTier returns the constraint for an answer of type t, no firmer than the call's tier.
 func (c *call) onTier(t *generable.Type) (*wire.Output, string) {
 	if c.tier == tierPrompt {
 		return nil, "the provider refused its schema"
@@ -41,8 +41,8 @@ func (c *call) onTier(t *generable.Type) (*wire.Output, string) {
 	return out, why
 }
 
-// jsonMode is the hold on an answer of type t by the provider's JSON mode, nil where it has none, or refuses
-// it: for a prompt that does not speak of JSON.
+// jsonMode returns the constraint for an answer of type t by the provider's JSON mode. It returns nil if the provider
+// has none, or would refuse it because the prompt does not mention JSON.
 func (c *call) jsonMode(t *generable.Type) *wire.Output {
 	if !c.row.caps.JSONMode || !hasObjectRoot(t) || !mentionsJSON(c.req) {
 		return nil
@@ -50,8 +50,7 @@ func (c *call) jsonMode(t *generable.Type) *wire.Output {
 	return &wire.Output{}
 }
 
-// constraint returns the provider's strongest hold on an answer of type t, and, where that
-// is not a schema, why.
+// constraint returns the provider's firmest constraint for an answer of type t and, if that is not a schema, why.
 func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	gemini := false
 	if c.row.bare != nil && c.row.bare(c.model) {
@@ -76,7 +75,7 @@ func (c *call) constraint(t *generable.Type) (*wire.Output, string) {
 	}
 	form, err := c.reg.forms.Compile(t, c.row.schemas)
 	switch {
-	case err != nil && gemini: // whose JSON mode takes any root
+	case err != nil && gemini: // its JSON mode accepts any root
 		return &wire.Output{}, err.Error()
 	case err != nil:
 		return nil, err.Error()
@@ -90,8 +89,8 @@ func (c *call) callsTools() bool {
 	return len(c.req.Tools) > 0 && c.req.Choice.Mode != model.ChoiceNone
 }
 
-// explained is the request with the form of the answer in its system text, where the schema's
-// differs from the one that the text describes.
+// explained returns the request with the form of the answer in its system text, if the schema's form differs from the
+// one that the text describes.
 func (c *call) explained() *model.Request {
 	if c.form == nil || c.form.Form == "" {
 		return c.req
@@ -101,9 +100,8 @@ func (c *call) explained() *model.Request {
 	return &r
 }
 
-// inForm says on an answer in which form its text and the arguments of its calls are, where
-// that is not the one that the types have by themselves. Reading them is the caller's, who
-// keeps record of it.
+// inForm records in an answer the form of its text and of the arguments of its calls, if it differs from the types'
+// own. The caller reads them, since it keeps the record.
 func (c *call) inForm(r *model.Response) {
 	if c.form != nil && c.form.Rewritten() {
 		r.Dialect = c.row.schemas
@@ -115,9 +113,8 @@ func (c *call) inForm(r *model.Response) {
 	}
 }
 
-// strictTools compiles the parameters of the tools for providers that hold calls to a schema.
-// A tool that has no form there is sent as it is, and so is one for which the budgets that all
-// schemas of a request share have nothing left.
+// strictTools compiles the parameters of the tools for providers that constrain calls by a schema. A tool without such
+// a form is sent as it is, and so is one that exceeds the budgets that all schemas of a request share.
 func (c *call) strictTools() {
 	if c.row.strictTools == nil || !c.row.strictTools(c.base) || c.row.bare != nil && c.row.bare(c.model) {
 		return
@@ -140,8 +137,8 @@ func (c *call) strictTools() {
 	}
 }
 
-// definitions are the tools as sent to the provider: where the arguments of one have another
-// form, the description says so.
+// definitions returns the tools as sent to the provider. If the arguments of one have another form, the description
+// says so.
 func (c *call) definitions() []wire.Tool {
 	out := make([]wire.Tool, len(c.req.Tools))
 	for i := range c.req.Tools {
@@ -155,12 +152,12 @@ func (c *call) definitions() []wire.Tool {
 	return out
 }
 
-// hasObjectRoot reports whether what is of the type is a JSON object.
+// hasObjectRoot reports whether values of the type are JSON objects.
 func hasObjectRoot(t *generable.Type) bool {
 	var root struct {
 		Type any `json:"type"`
 	}
-	_ = json.Unmarshal([]byte(t.JSONSchema()), &root) // written by us
+	_ = json.Unmarshal([]byte(t.JSONSchema()), &root) // it is valid, since we wrote it
 	return root.Type == "object"
 }
 
@@ -176,20 +173,20 @@ func mentionsJSON(r *model.Request) bool {
 	return false
 }
 
-// tier is how firmly a call holds the model to its types, from the firmest on.
+// tier is how firmly a call holds the model to its types, the firmest first.
 type tier uint8
 
 const (
-	tierStrict tier = iota // schemas of the answer and of the arguments of calls
-	tierLoose              // the schema of the answer; the arguments are described only
+	tierStrict tier = iota // schemas for the answer and for the arguments of calls
+	tierLoose              // a schema for the answer; the arguments are only described
 	tierJSON               // the provider's JSON mode
-	tierPrompt             // the prompt alone, which says it in any case
+	tierPrompt             // only the prompt, which always describes the type
 )
 
-// tierKey is a model and the types that it was to be held to: another type may be taken.
+// tierKey is a model and the types to hold it to: another type may be accepted.
 type tierKey struct{ provider, model, types string }
 
-// tierOf is the firmest tier that is not known to be refused.
+// tierOf returns the firmest tier that is not known to be refused.
 func (r *Registry) tierOf(k tierKey) tier {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -215,8 +212,8 @@ func (c *call) tierKey() tierKey {
 	return tierKey{c.provider, c.model, types.String()}
 }
 
-// lowered takes the next tier when the provider refused the one that was tried, and reports
-// whether there is one. A script that demands a schema gets the refusal.
+// lowered switches to the next tier if the provider refused the current one, and reports whether there is one. A script
+// that requires a schema gets the refusal instead.
 func (c *call) lowered(err *engine.Error) bool {
 	next := c.refusedTier(err)
 	if next <= c.tier || c.req.Output != nil && c.req.Output.Structured == model.StructuredConstrained && next > tierLoose {
@@ -228,7 +225,7 @@ func (c *call) lowered(err *engine.Error) bool {
 	return true
 }
 
-// refusedTier is the tier to go to after a refusal that speaks of a schema, 0 after any other.
+// refusedTier returns the tier to use after a refusal that mentions a schema, 0 after any other.
 func (c *call) refusedTier(err *engine.Error) tier {
 	switch err.Kind {
 	case engine.KindUnsupported, engine.KindBadRequest, engine.KindServer:
@@ -241,7 +238,7 @@ func (c *call) refusedTier(err *engine.Error) tier {
 	text := strings.ToLower(err.Message + " " + err.Model.Code)
 	schema := wire.Speaks(text, wire.AboutSchema)
 	switch {
-	case err.Kind == engine.KindServer && !strings.Contains(text, "schema"): // of a server that means the request all the same
+	case err.Kind == engine.KindServer && !strings.Contains(text, "schema"): // from a server that nevertheless means the request
 		return 0
 	case !schema && !(c.tier < tierPrompt && c.held && wire.Speaks(text, wire.AboutJSONMode)):
 		return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// An answer that is a picture alone is kept, and is not empty.
+// An answer that is only a picture is kept, and is not empty.
 func TestDrawnAnswers(t *testing.T) {
 	png := []model.Image{{URL: "data:image/png;base64,iVBORw0KGgo=", MIME: "image/png"}}
 	for name, row := range map[string]struct {
@@ -34,8 +34,8 @@ func TestDrawnAnswers(t *testing.T) {
 	}
 }
 
-// What a model says aloud is kept, of a document as of a stream, and is not empty. Pieces are base64 by themselves, or one text
-// that is cut anywhere.
+// Spoken output is kept, from documents and streams, and is not empty. Pieces are base64 by themselves, or parts of one
+// text that is cut anywhere.
 func TestSounds(t *testing.T) {
 	for name, row := range map[string]struct {
 		body, url, text string
@@ -61,7 +61,7 @@ func TestSounds(t *testing.T) {
 	}
 }
 
-// Pictures of interactions are kept, in their order with the texts.
+// Pictures of interactions are kept, in order with the texts.
 func TestPicturesOfInteractions(t *testing.T) {
 	body := `{"object":"interaction","status":"completed","steps":[{"type":"model_output","content":[{"type":"text","text":"one"},{"type":"image","mime_type":"image/png","data":"QUJD"},{"type":"text","text":"two"}]}]}`
 	r, err := llm.DecodeExchange("google", 200, http.Header{}, []byte(body))
@@ -74,7 +74,7 @@ func TestPicturesOfInteractions(t *testing.T) {
 	}
 }
 
-// The format that a request asks for is that of the sound: bare samples may begin like another format.
+// The format that a request asks for is that of the sound: raw samples may begin like another format.
 func TestFormatOfSounds(t *testing.T) {
 	s := server(t, llmtest.Reply{Body: `{"choices":[{"message":{"content":null,"audio":{"id":"audio_1","data":"//sAAA==","transcript":""}},"finish_reason":"stop"}]}`, Repeat: true})
 	for extra, want := range map[string]string{`{}`: "audio/mpeg", `{"modalities":["text","audio"],"audio":{"voice":"alloy","format":"pcm16"}}`: "audio/pcm;rate=24000"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// WithPrices replaces the table that calls are priced by, which is [prices.Embedded]. With nil no
-// call is priced, nor counted as one without a price.
+// WithPrices replaces the table that calls are priced by, which is [prices.Embedded]. With nil, calls are neither
+// priced nor counted as calls without a price.
 func WithPrices(t *prices.Table) Option {
 	return func(r *Registry) {
 		if r.prices = nil; t != nil {
@@ -23,8 +23,8 @@ func WithPrices(t *prices.Table) Option {
 	}
 }
 
-// Prices returns the table that calls are priced by, nil when none is. The embedded one is read
-// when it is first asked for, which takes longer than all else of a short run.
+// Prices returns the table that calls are priced by, nil without one. The embedded table is read at first use, which
+// takes longer than everything else in a short run.
 func (r *Registry) Prices() *prices.Table {
 	if r.prices == nil {
 		return nil
@@ -32,7 +32,7 @@ func (r *Registry) Prices() *prices.Table {
 	return r.prices()
 }
 
-// Price returns what is known of a model's price and context window.
+// Price returns a model's price and context window, if known.
 func (r *Registry) Price(model string) (prices.Model, bool) {
 	table := r.Prices()
 	if table == nil {
@@ -41,7 +41,7 @@ func (r *Registry) Price(model string) (prices.Model, bool) {
 	return table.Find(r.fullName(model))
 }
 
-// priced yields the models of the table of prices that a provider here offers.
+// priced yields the models in the price table that a registered provider offers.
 func (r *Registry) priced() iter.Seq2[string, string] {
 	return func(yield func(provider, id string) bool) {
 		table := r.Prices()
@@ -58,8 +58,7 @@ func (r *Registry) priced() iter.Seq2[string, string] {
 	}
 }
 
-// Free reports whether calls of the model cost nothing, as those of a server on the user's own
-// machine.
+// Free reports whether calls of the model cost nothing, such as those of a server on the user's own machine.
 func (r *Registry) Free(model string) bool {
 	prefix, _, _ := strings.Cut(model, "/")
 	p := r.providers[prefix]
@@ -70,8 +69,8 @@ func (r *Registry) Free(model string) bool {
 	return err == nil && t.key == ""
 }
 
-// PriceCall implements [engine.Pricer]: the dearest of the models that may answer a request counts,
-// and each must have a price.
+// PriceCall implements [engine.Pricer]: it returns the highest price among the models that may answer a request. Each
+// of them must have a price.
 func (r *Registry) PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string) {
 	for _, name := range r.modelsOf(req.Model, req) {
 		if r.Free(name) {
@@ -87,7 +86,7 @@ func (r *Registry) PriceCall(req *model.Request, u model.Usage) (usd float64, un
 	return usd * dearer(req), ""
 }
 
-// dearer is how many times dearer what a script adds to a request makes its tokens, at most.
+// dearer returns the factor by which members that a script adds to a request raise the price of its tokens, at most.
 func dearer(req *model.Request) float64 {
 	if len(req.Params.Extra) == 0 {
 		return 1
@@ -96,14 +95,14 @@ func dearer(req *model.Request) float64 {
 	return times
 }
 
-// ExtraUse reports what the members that a script adds to a request mean for what a call uses at most: how many answers it
-// asks for, whether it sets its own limit for them, and how many times dearer it makes tokens.
+// ExtraUse reports how members that a script adds to a request affect a call's use at most: how many answers they
+// request, whether they set their own limit for them, and the factor by which they raise the price of tokens.
 func ExtraUse(extra json.RawMessage) (answers int, limits bool, dearer float64) {
 	return wire.ExtraUse(extra)
 }
 
-// AnswerSize returns how many tokens the limit of an answer to a request must at least be, thoughts included, so that
-// the models that may answer take it, and how many the answer can have at most; 0 is not known.
+// AnswerSize returns the smallest limit of an answer, thoughts included, that the models which may answer the request
+// accept, and the largest size of an answer; 0 is unknown.
 func (r *Registry) AnswerSize(req *model.Request) (least, most int) {
 	known := true
 	for _, name := range r.modelsOf(req.Model, req) {
@@ -125,15 +124,15 @@ func (r *Registry) AnswerSize(req *model.Request) (least, most int) {
 	return least, most
 }
 
-// takenBy is the longest limit that a model turned out to take, 0 when none was refused.
+// takenBy returns the longest limit that a model turned out to accept, 0 if none was refused.
 func (r *Registry) takenBy(provider, id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.taken[tierKey{provider: provider, model: id}]
 }
 
-// shortened has the call made again with the limit that its provider takes, when that refused a longer one which
-// the script did not ask for.
+// shortened makes the call again with the limit that its provider accepts, if it refused a longer one that the script
+// did not set.
 func (c *call) shortened(err *engine.Error) bool {
 	switch err.Kind {
 	case engine.KindBadRequest, engine.KindUnsupported, engine.KindContextLength:
@@ -156,9 +155,8 @@ func (c *call) shortened(err *engine.Error) bool {
 	return true
 }
 
-// cost puts the price of a call into its usage. A provider that says it itself knows best, and
-// a server on the user's own machine takes nothing. Without a price the call is counted as one
-// that has none: it is not free.
+// cost adds the price of a call to its usage. A price that the provider reports takes precedence, and a server on the
+// user's own machine costs nothing. A call without a known price is counted as unpriced: it is not free.
 func (c *call) cost(u *model.Usage) {
 	if c.reg.prices == nil || u.CostUSD > 0 || *u == (model.Usage{}) || c.row != nil && c.row.local && c.key == "" {
 		return

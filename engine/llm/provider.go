@@ -17,21 +17,20 @@ import (
 type provider struct {
 	name    string
 	aliases []string // other names for it in a model string
-	keyEnv  []string // variables of the key, the first that is set counts
+	keyEnv  []string // variables of the key, the first one set is used
 	keyless bool     // a key is not needed
 	baseEnv []string // variables of the base URL
-	base    string   // the default base URL, "" when one must be given
+	base    string   // the default base URL, "" if one must be configured
 	fix     func(string) (string, error)
 	local   bool // a server that the user runs
 	dialect wire.Dialect
 	schemas string // the dialect of its schemas
 	strict  bool   // schemas of that dialect are sent as strict
 	keyed   bool   // a call is sent with its idempotency key
-	// strictTools reports whether calls are held to the tools' schemas, behind an address;
-	// nil is never.
+	// strictTools reports whether calls at an address are constrained by the tools' schemas; nil is never.
 	strictTools func(base string) bool
 	caps        Caps
-	bare        func(model string) bool // models that take no schema
+	bare        func(model string) bool // models without schema support
 	client      func(base string, c *http.Client) (langchain.Send, error)
 }
 
@@ -84,14 +83,14 @@ func builtin() map[string]*provider {
 	return rows
 }
 
-// deepseekV4 are the models that refuse a conversation of which they do not get all that they
-// thought. Those before them refuse, or do not read, what they thought about an earlier question.
+// deepseekV4 reports whether a model refuses a conversation without all of its reasoning. Earlier models refuse or
+// ignore reasoning about an earlier question.
 func deepseekV4(model string) bool {
 	return strings.Contains(model, "deepseek-v4") || strings.HasPrefix(model, "deepseek-flash") || strings.HasPrefix(model, "deepseek-pro")
 }
 
-// mistralModel are models that Mistral made, whoever serves them: their templates, and its own
-// server, refuse a turn of the user's behind results of tools.
+// mistralModel reports whether Mistral made a model, whoever serves it. The templates of these models, and Mistral's own
+// server, refuse a user's turn after results of tools.
 func mistralModel(model string) bool {
 	model = strings.ToLower(model)
 	return slices.ContainsFunc([]string{"mistral", "ministral", "magistral", "devstral", "codestral", "pixtral", "mixtral", "voxtral"}, func(name string) bool {
@@ -99,10 +98,10 @@ func mistralModel(model string) bool {
 	})
 }
 
-// betaOnly is where DeepSeek knows strict tools.
+// betaOnly reports whether DeepSeek supports strict tools at an address.
 func betaOnly(base string) bool { return strings.HasSuffix(strings.TrimSuffix(base, "/"), "/beta") }
 
-// bareOpenAI are models from before schemas could be sent.
+// bareOpenAI reports whether a model is from before schemas were supported.
 func bareOpenAI(model string) bool {
 	for _, old := range []string{"gpt-3.5", "gpt-4-", "chatgpt-4o", "gpt-4o-2024-05-13", "o1-mini", "o1-preview"} {
 		if strings.HasPrefix(model, old) {
@@ -112,8 +111,8 @@ func bareOpenAI(model string) bool {
 	return model == "gpt-4"
 }
 
-// ollamaURL reads an address as Ollama's own tools do: a bare host, with or without port, an
-// address to listen on (0.0.0.0), a URL, also one with the /v1 of its other endpoint.
+// ollamaURL reads an address as Ollama's own tools do: a bare host, with or without port, a listen address (0.0.0.0),
+// or a URL, also with the /v1 of the other endpoint.
 func ollamaURL(s string) (string, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -136,8 +135,8 @@ func ollamaURL(s string) (string, error) {
 	return u.String(), nil
 }
 
-// checkURL refuses what cannot be a base URL, and returns its origin. Credentials in a
-// URL would end up in texts.
+// checkURL rejects invalid base URLs and returns the origin. Credentials in a URL are rejected, since they would appear
+// in texts.
 func checkURL(base string) (origin, problem string) {
 	u, err := url.Parse(base)
 	switch {
@@ -153,12 +152,12 @@ func checkURL(base string) (origin, problem string) {
 	return u.Scheme + "://" + u.Host, ""
 }
 
-// bareClaude are models from before schemas could be sent, and models of others behind an
-// address that speaks this dialect.
+// bareClaude reports whether a model is from before schemas were supported, or is not a Claude behind an address that
+// speaks this dialect.
 func bareClaude(model string) bool { return !wire.ClaudeOf(model).Schema }
 
-// anthropicURL reads an address as the provider's own clients do: without the path of the
-// version. With it, or with the whole path of the endpoint, it is understood as well.
+// anthropicURL reads an address as the provider's own clients do, without the path of the version. It also accepts one
+// with that path, or with the whole path of the endpoint.
 func anthropicURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -171,8 +170,8 @@ func anthropicURL(s string) (string, error) {
 
 var versioned = lazy.Regexp(`/v\d[a-z0-9]*$`)
 
-// geminiURL adds the version of the interface to an address without one: Google's own tools
-// take it so from the same variables.
+// geminiURL adds the version of the API to an address without one: Google's own tools accept such an address in the
+// same variables.
 func geminiURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -185,8 +184,8 @@ func geminiURL(s string) (string, error) {
 	return u.String(), nil
 }
 
-// bareGemini are models that take no schema and no JSON mode: those that are not a Gemini,
-// and those that draw or speak.
+// bareGemini reports whether a model supports neither schemas nor JSON mode: one that is not a Gemini, or that generates
+// pictures or speech.
 func bareGemini(model string) bool {
 	v := wire.GeminiVersion(model)
 	if v == 0 {
@@ -195,8 +194,7 @@ func bareGemini(model string) bool {
 	return v < 2 || strings.Contains(model, "-tts") || strings.Contains(model, "-image") && v < 3
 }
 
-// gemini is the client of Google's generateContent. What it sends is written below it, where the
-// call's plan is known.
+// gemini returns the client of Google's generateContent. The body is written below it, where the call's plan is known.
 func gemini(base string, c *http.Client) (langchain.Send, error) {
 	return func(ctx context.Context, model string) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/"+geminiPath(model)+":generateContent", nil)
@@ -212,7 +210,7 @@ func gemini(base string, c *http.Client) (langchain.Send, error) {
 	}, nil
 }
 
-// geminiPath names a model in an address. Tuned models have a collection of their own.
+// geminiPath names a model in an address. Tuned models are in a separate collection.
 func geminiPath(model string) string {
 	if !strings.Contains(model, "/") {
 		model = "models/" + model

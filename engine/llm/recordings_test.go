@@ -22,14 +22,14 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// recording is what one exchange that langchaingo's authors recorded with a real provider
-// holds, read from the record by a program that shares nothing with this package.
+// recording is the content of one exchange that langchaingo's authors recorded with a real provider, read from the
+// record by a program that shares no code with this package.
 type recording struct {
 	File   string      `json:"file"` // in langchaingo's module
-	N      int         `json:"n"`    // exchange of the file, from 0
+	N      int         `json:"n"`    // index of the exchange in the file
 	Status int         `json:"status"`
 	Error  bool        `json:"error"`
-	Kind   string      `json:"kind"` // of the error, rate_limit when it is left out
+	Kind   string      `json:"kind"` // of the error, rate_limit if omitted
 	Model  string      `json:"model"`
 	Runes  int         `json:"runes"`
 	SHA    string      `json:"sha"` // of the text, 16 digits
@@ -38,7 +38,7 @@ type recording struct {
 	Calls  [][3]string `json:"calls"` // id, name, arguments
 }
 
-// TestRecordings decodes all exchanges that langchaingo carries of the dialects spoken here.
+// TestRecordings decodes all exchanges in langchaingo whose dialects this package speaks.
 func TestRecordings(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tmc/langchaingo").Output()
 	dir := strings.TrimSpace(string(out))
@@ -132,8 +132,8 @@ type exchange struct {
 	body       []byte
 }
 
-// readTrace reads a file of recorded exchanges: after the first line, the lengths of request
-// and response and both as they went over the wire.
+// readTrace reads a file of recorded exchanges: after the first line, the lengths of request and response and both as
+// sent over the wire.
 func readTrace(t *testing.T, path string) []exchange {
 	t.Helper()
 	data, err := os.ReadFile(path)

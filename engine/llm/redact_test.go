@@ -17,10 +17,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// echoed is a key with all that JSON and URLs write differently.
+// echoed is a key with all characters that JSON and URLs write differently.
 const echoed = "sk-TOPSECRETkey+/=<&>1234567890abcdef"
 
-// raw is a registry whose compat provider is a server that answers as told.
+// raw returns a registry whose compat provider is a server with the given handler.
 func raw(t *testing.T, handler http.HandlerFunc) *llm.Registry {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -30,7 +30,7 @@ func raw(t *testing.T, handler http.HandlerFunc) *llm.Registry {
 	return r
 }
 
-// shown is all that a call lets out: its answer or error, whole, and its tokens.
+// shown returns everything that a call reveals: its whole answer or error, and its tokens.
 func shown(t *testing.T, out engine.Outcome, tokens ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -50,7 +50,7 @@ func shown(t *testing.T, out engine.Outcome, tokens ...string) string {
 			b.WriteString("\n" + p.Text)
 			if p.Call != nil {
 				var args map[string]any
-				_ = json.Unmarshal([]byte(p.Call.Args), &args) // broken ones are looked at as they are
+				_ = json.Unmarshal([]byte(p.Call.Args), &args) // broken ones are examined as they are
 				fmt.Fprintf(&b, "\n%+v %v", *p.Call, args)
 			}
 		}
@@ -76,7 +76,7 @@ func quoteJSON(s string) string {
 	return string(b)
 }
 
-// A server may echo the key that it was sent in any member of an answer or a refusal.
+// A server may echo its key in any member of an answer or a refusal.
 func TestEchoedKeyIsRedacted(t *testing.T) {
 	key, args := quoteJSON("Bearer "+echoed), quoteJSON(`{"key":`+quoteJSON(echoed)+`}`)
 	slashed := quoteJSON(`{"key":"` + strings.ReplaceAll(echoed, "/", `\/`) + `"}`)
@@ -125,8 +125,8 @@ func TestEchoedKeyIsRedacted(t *testing.T) {
 	}
 }
 
-// A key that comes in two pieces, cut anywhere, is found in the tokens as it is in the answer;
-// text that only begins like one arrives whole.
+// A key that arrives in two pieces, cut anywhere, is found in the tokens as in the answer; text that only begins like a
+// key arrives complete.
 func TestEchoedKeyInAStream(t *testing.T) {
 	for cut := range len(echoed) + 1 {
 		for member, template := range map[string]string{"content": `{"content":%s}`, "reasoning": `{"reasoning_content":%s}`} {
@@ -151,7 +151,7 @@ func TestEchoedKeyInAStream(t *testing.T) {
 	}
 }
 
-// Without a key in it, a stream's pieces arrive as they came: nothing waits for more.
+// If a stream contains no key, its pieces arrive unchanged: nothing is held back.
 func TestStreamIsNotHeldBack(t *testing.T) {
 	deltas := []string{"one", " two", " three"}
 	r := raw(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -168,7 +168,7 @@ func TestStreamIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// leaky is a host's model that puts keys where it can.
+// leaky is a host's model that puts keys wherever it can.
 type leaky struct {
 	llms.Model
 	answer func(context.Context, llms.CallOptions) (*llms.ContentResponse, error)
@@ -211,20 +211,20 @@ func TestHostModelCannotShowAKey(t *testing.T) {
 			return choices(&llms.ContentChoice{Content: says}), errors.Join(o.StreamingFunc(ctx, []byte(says[:25])), o.StreamingFunc(ctx, []byte(says[25:])))
 		},
 	} {
-		// The key is that of a provider that this call has nothing to do with.
+		// The key belongs to a provider that this call does not use.
 		r := llm.New(env("OPENAI_API_KEY", echoed), llm.WithModel("acme/p", leaky{answer: answer}, llm.Caps{Stream: true}))
 		out, text, thoughts := listen(t, r, "acme/p", prompt("x"))
 		keyless(t, name, shown(t, out, text, thoughts))
 	}
 }
 
-// quiet says nothing of its cause.
+// quiet is an error that does not mention its cause.
 type quiet struct{ cause error }
 
 func (q *quiet) Error() string { return "it failed [redacted]" }
 func (q *quiet) Unwrap() error { return q.cause }
 
-// A store may give another key at each look, as one does that mints tokens.
+// A store may return a new key at each lookup, as one does that mints tokens.
 func TestMintedKeyIsRedacted(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"choices":[{"message":{"content":%q}}]}`, r.Header.Get("Authorization"))
@@ -238,7 +238,7 @@ func TestMintedKeyIsRedacted(t *testing.T) {
 	keyless(t, "a minted key", shown(t, ask(r, "openai/m", prompt("x"))))
 }
 
-// What has no secrets and what was not given are no reason to fail.
+// A missing secret store and nil options are not a reason to fail.
 func TestNilOptions(t *testing.T) {
 	r := llm.New(nil, llm.WithSecrets(nil))
 	if err := r.Check("openai/m"); err == nil || err.Kind != engine.KindConfig {

@@ -23,8 +23,8 @@ import (
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
-// Registry is the model port: the handler of model effects. It is safe for concurrent use
-// and shared by all runs of a host.
+// Registry is the model port: the handler of model effects. It is safe for concurrent use and shared by all runs of a
+// host.
 type Registry struct {
 	secrets   Secrets
 	keyNames  []string
@@ -32,35 +32,34 @@ type Registry struct {
 	factories map[string]Factory
 	models    map[string]hosted
 	bases     map[string]string
-	prices    func() *prices.Table // nil prices nothing
+	prices    func() *prices.Table // nil: calls are not priced
 	timeouts  Timeouts
 	retry     RetryPolicy
 	fallbacks []string
 	onRefusal bool
-	driver    engine.Handler // makes the calls of all models, nil for their providers
+	driver    engine.Handler // makes the calls of all models; nil: their providers do
 	limits    map[string]Limits
 	limiter   *Limiter
-	clock     clock.Clock // nil: that of the run
+	clock     clock.Clock // nil: the clock of the run
 	base      http.RoundTripper
 	http      *http.Client
 	forms     dialect.Compiler
 
-	countsTokens bool // some limit is of tokens
+	countsTokens bool // some limit counts tokens
 
 	mu      sync.Mutex
 	made    map[string]hosted // by factories
 	targets map[targetKey]*target
-	tiers   map[tierKey]tier // that models turned out not to be held firmer than, so that each is asked once
-	taken   map[tierKey]int  // the longest limits of answers that models turned out to take
-	known   []string         // keys that hidden is made of
-	fresh   bool             // they were looked up for a call, and not passed on since
+	tiers   map[tierKey]tier // the firmest tiers that models turned out to accept, so that each is tried once
+	taken   map[tierKey]int  // the longest answer limits that models turned out to accept
+	known   []string         // the keys that hidden was built from
+	fresh   bool             // known was looked up for a call, and not passed on since
 	hidden  *redact.Set
 }
 
 var _ engine.Handler = (*Registry)(nil)
 
-// New returns a registry of the built-in providers. Nothing is looked up or connected until
-// a call needs it.
+// New returns a registry of the built-in providers. Nothing is looked up or connected until a call needs it.
 func New(opts ...Option) *Registry {
 	r := &Registry{
 		secrets: SecretsFunc(os.LookupEnv), providers: builtin(), factories: map[string]Factory{}, models: map[string]hosted{},
@@ -86,17 +85,17 @@ func New(opts ...Option) *Registry {
 	}
 	r.http = &http.Client{
 		Transport: &wire.Transport{Base: r.base},
-		// A key must not travel on; the transport refuses redirects before this is asked.
+		// A key must not be forwarded; the transport refuses redirects before this is called.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return r
 }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (r *Registry) Close() { r.http.CloseIdleConnections() }
 
-// Excusing returns the driver's function for agents that may not be asked any more, as a branch of theirs
-// was ended, nil when it has none. See [WithDriver].
+// Excusing returns the driver's function for agents that may receive no more calls because a branch of theirs was
+// ended, nil if it has none. See [WithDriver].
 func (r *Registry) Excusing() func(agents []string) {
 	if prepared, ok := r.driver.(interface{ Excusing() func(agents []string) }); ok {
 		return prepared.Excusing()
@@ -104,9 +103,8 @@ func (r *Registry) Excusing() func(agents []string) {
 	return nil
 }
 
-// Do implements [engine.Handler] for effects of kind model. The effect's name is the model,
-// else the request's. A call that failed is made again, at this model or at
-// those that it falls back to; see [RetryPolicy].
+// Do implements [engine.Handler] for effects of kind model. The model is the effect's name, else the request's. A
+// failed call is repeated, at this model or at its fallbacks; see [RetryPolicy].
 func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (out engine.Outcome) {
 	t := &modelCall{reg: r, e: e, sink: sink, clock: r.clock}
 	if t.clock == nil {
@@ -123,7 +121,7 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	r.fresh = true
 	r.mu.Unlock()
 	if t.req = req; t.keys != nil {
-		own := *req // which keeps what was looked at; the caller's request is shared
+		own := *req // a copy with cached digests; the caller's request is shared
 		t.req, _ = t.keys.Request(&own).(*model.Request)
 	}
 	if r.timeouts.Total > 0 {
@@ -137,7 +135,7 @@ func (r *Registry) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	return out
 }
 
-// caught makes the panic of a host's model a failure of the call.
+// caught turns the panic of a host's model into a failure of the call.
 func (t *modelCall) caught(out *engine.Outcome) {
 	v := recover()
 	if v == nil {
@@ -150,23 +148,23 @@ func (t *modelCall) caught(out *engine.Outcome) {
 	*out = engine.Failed(err)
 }
 
-// Check says whether calls of the model can be made: the provider is known, its key is there
-// and its address makes sense. It uses no network.
+// Check reports whether calls of the model can be made: the provider is known, its key is set and its address is valid.
+// It uses no network.
 func (r *Registry) Check(model string) *engine.Error {
 	_, err := r.resolve(model)
 	return r.keys().Error(err)
 }
 
-// ProviderInfo describes a provider for people. It holds no key.
+// ProviderInfo describes a provider for people. It contains no key.
 type ProviderInfo struct {
 	Name    string   `json:"name"`
 	Keys    []string `json:"keys,omitempty"`     // variables of the key
 	Keyless bool     `json:"keyless,omitempty"`  // works without a key
-	Ready   bool     `json:"ready"`              // calls can be made: key and address are there
+	Ready   bool     `json:"ready"`              // calls can be made: key and address are set
 	Problem string   `json:"problem,omitempty"`  // why not
-	BaseURL string   `json:"base_url,omitempty"` // where calls go
+	BaseURL string   `json:"base_url,omitempty"` // where calls are sent
 	BaseEnv []string `json:"base_env,omitempty"` // variables of the address
-	Models  []string `json:"models,omitempty"`   // of a host's own, when they are listed
+	Models  []string `json:"models,omitempty"`   // the models of a host's provider, if listed
 	Host    bool     `json:"host,omitempty"`     // made by the host program
 	Caps    Caps     `json:"caps"`
 }
@@ -200,7 +198,7 @@ func (r *Registry) Providers() []ProviderInfo {
 	return infos
 }
 
-// has reports whether a name is that of a provider, one of the host's among them.
+// has reports whether a provider has this name, including the host's providers.
 func (r *Registry) has(name string) bool {
 	if r.providers[name] != nil || r.factories[name] != nil {
 		return true
@@ -213,7 +211,7 @@ func (r *Registry) has(name string) bool {
 	return false
 }
 
-// names are the names of all providers, in order.
+// names returns the names of all providers, sorted.
 func (r *Registry) names() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(r.providers)), maps.Keys(r.factories))
 	for model := range r.models {
@@ -226,8 +224,7 @@ func (r *Registry) names() []string {
 
 func (r *Registry) hostModels() []string { return slices.Sorted(maps.Keys(r.models)) }
 
-// Format implements [fmt.Formatter], so that printing a registry with any verb shows names
-// and never a key.
+// Format implements [fmt.Formatter], so that printing a registry with any verb shows names and never a key.
 func (r *Registry) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, r.String()) // a Formatter cannot report
 }

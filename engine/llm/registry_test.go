@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 	for _, row := range []struct {
 		model string
 		opts  []llm.Option
-		code  diag.Code // "" for fine
+		code  diag.Code // "" for success
 		says  string
 		help  string
 	}{
@@ -139,7 +139,7 @@ func TestEffectWithoutNameUsesTheRequest(t *testing.T) {
 	}
 }
 
-// TestNoHeavyClients holds the promise that the port links langchaingo's light clients alone.
+// TestNoHeavyClients checks the promise that the port links only langchaingo's light clients.
 func TestNoHeavyClients(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "github.com/agentscript/agentscript/engine/llm").Output()
 	if err != nil {

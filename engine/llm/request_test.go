@@ -36,7 +36,7 @@ func resultPart(id, name, text string) model.Part {
 	return model.Part{Kind: model.PartResult, Result: &model.ToolResult{CallID: id, Name: name, Text: text}}
 }
 
-// scenarios are the requests whose wire form is held by golden files.
+// scenarios are the requests whose wire form is in golden files.
 func scenarios() map[string]*model.Request {
 	user := []model.Message{model.TextMessage(model.RoleUser, "Is <b> & \"c\" fine?")}
 	return map[string]*model.Request{
@@ -151,7 +151,7 @@ func scenarios() map[string]*model.Request {
 	}
 }
 
-// wireModels are the models to which the scenarios are sent: one of each dialect.
+// wireModels are the models that the scenarios are sent to: one for each dialect.
 var wireModels = map[string]string{
 	"openai": "openai/gpt-5-mini", "openai_o3": "openai/o3-mini", "openai_o1": "openai/o1", "ollama": "ollama/qwen3:8b", "compat": "compat/org/qwen3",
 	"mistral": "mistral/mistral-small", "deepseek": "deepseek/deepseek-chat", "deepseek4": "deepseek/deepseek-v4", "openrouter": "openrouter/x/y:free",
@@ -159,9 +159,8 @@ var wireModels = map[string]string{
 	"google":    "google/gemini-3-flash-preview", "google25": "gemini/gemini-2.5-pro",
 }
 
-// TestRequestBytes holds requests to the byte, streamed and not: paths, headers and bodies, by their
-// digests. The file is of an earlier version and is never rewritten. TestRequestBodies shows in what a body
-// differs.
+// TestRequestBytes compares requests byte by byte, streamed and not: paths, headers and bodies, by their digests. The
+// file is from an earlier version and never rewritten. TestRequestBodies shows how a body differs.
 func TestRequestBytes(t *testing.T) {
 	var lines []string
 	for provider, model := range wireModels {
@@ -175,7 +174,7 @@ func TestRequestBytes(t *testing.T) {
 					sum := sha256.New()
 					fmt.Fprintln(sum, got.Path)
 					for _, key := range slices.Sorted(maps.Keys(got.Header)) {
-						if key != "Idempotency-Key" { // of the call, and newer than the file
+						if key != "Idempotency-Key" { // depends on the call, and is newer than the file
 							fmt.Fprintln(sum, key, got.Header[key])
 						}
 					}
@@ -201,7 +200,7 @@ func TestRequestBodies(t *testing.T) {
 		for name, req := range scenarios() {
 			for _, stream := range []bool{false, true} {
 				if strings.HasPrefix(provider, "openai_o") && name != "system" && name != "texts" {
-					continue // these differ in how they take a system text alone
+					continue // these differ only in the role of the system text
 				}
 				if stream && name != "plain" {
 					continue
@@ -216,7 +215,7 @@ func TestRequestBodies(t *testing.T) {
 					e.Stream = stream
 					out := port(t, s).Do(t.Context(), e, func(engine.Token) {})
 					got := s.Requests()
-					if out.Err != nil { // a parameter that this provider cannot carry is said, and nothing is sent
+					if out.Err != nil { // a parameter that this provider cannot carry is an error, and nothing is sent
 						if len(got) != 0 {
 							t.Fatalf("%v after %d requests", out.Err, len(got))
 						}
@@ -289,7 +288,7 @@ func TestConstrained(t *testing.T) {
 	}
 }
 
-// enormous is a type that has more fields than the provider's schemas may.
+// enormous returns a type with more fields than the provider's schemas may have.
 func enormous() *generable.Type {
 	t := &generable.Type{Kind: generable.RecordType, Name: "Enormous"}
 	for i := range 6000 {
@@ -317,8 +316,8 @@ func TestBareHeaders(t *testing.T) {
 	}
 }
 
-// TestRequestLikeRecorded compares a request with tools to the one that langchaingo's authors
-// recorded with the real provider.
+// TestRequestLikeRecorded compares a request with tools to the one that langchaingo's authors recorded with the real
+// provider.
 func TestRequestLikeRecorded(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tmc/langchaingo").Output()
 	if err != nil || len(bytes.TrimSpace(out)) == 0 {
@@ -344,7 +343,7 @@ func TestRequestLikeRecorded(t *testing.T) {
 	if err := json.Unmarshal(s.Requests()[0].Body, &got); err != nil {
 		t.Fatal(err)
 	}
-	// Our schemas say more: that the object is closed, and the default.
+	// Our schemas contain more: that the object is closed, and the default.
 	parameters := got["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)["parameters"].(map[string]any)
 	delete(parameters, "additionalProperties")
 	delete(parameters["properties"].(map[string]any)["unit"].(map[string]any), "default")

@@ -14,14 +14,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// target is where the calls of one model go: a built-in provider's connection, or a model of
-// the host's.
+// target is the destination of a model's calls: a built-in provider's connection, or one of the host's models.
 type target struct {
 	provider, model string
 
-	row    *provider // nil for a model of the host's
+	row    *provider // nil for a host's model
 	base   string    // the address
-	origin string    // of it
+	origin string    // of the address
 	key    string
 	keyEnv string
 	send   langchain.Send
@@ -29,21 +28,21 @@ type target struct {
 	host *hosted
 }
 
-// targetKey is what a built-in provider's target is made of.
+// targetKey identifies a built-in provider's target.
 type targetKey struct{ name, base, key string }
 
-// mostTargets bounds the targets that are kept, as keys may be other ones at each look.
+// mostTargets bounds the targets that are kept, as keys may differ at each lookup.
 const mostTargets = 1024
 
-// before is the target that the model's calls had before, nil at first: calls that wait hold one
-// between them, and look no deeper for it, which keeps their stacks small.
+// before returns the target of the model's earlier calls, initially nil. Waiting calls share it and look no further,
+// which keeps their stacks small.
 func (r *Registry) before(key targetKey) *target {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.targets[key]
 }
 
-// keep has the calls that follow share a target.
+// keep makes later calls share a target.
 func (r *Registry) keep(key targetKey, t *target) *target {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,8 +56,8 @@ func (r *Registry) keep(key targetKey, t *target) *target {
 	return t
 }
 
-// resolve finds the target of a model string. It is what both checks and calls go through, each
-// call anew: keys and addresses may have changed.
+// resolve finds the target of a model string. Checks and calls both use it, and each call resolves anew, since keys and
+// addresses may have changed.
 func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	if r.driver != nil {
 		p, model, _ := strings.Cut(r.fullName(name), "/")
@@ -76,7 +75,7 @@ func (r *Registry) resolve(name string) (*target, *engine.Error) {
 	return r.findElsewhere(name)
 }
 
-// findElsewhere makes a model of the host's, or says why there is none of that name.
+// findElsewhere returns a host's model, or an error that says why there is none with that name.
 func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
 	if name == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.NoModel, "no model is named for this agent, and there is no default").
@@ -111,8 +110,8 @@ func (r *Registry) findElsewhere(name string) (*target, *engine.Error) {
 	return nil, e.WithHelp("the host's models are %s", strings.Join(r.hostModels(), ", "))
 }
 
-// canonical returns a provider's own name for another name of it. A provider that the host
-// adds under such a name comes first.
+// canonical returns the provider's own name for an alias. A provider that the host adds under the alias takes
+// precedence.
 func (r *Registry) canonical(prefix string) string {
 	if r.has(prefix) {
 		return prefix
@@ -125,7 +124,7 @@ func (r *Registry) canonical(prefix string) string {
 	return prefix
 }
 
-// fullName is a model's name, or a pattern of names, with its provider's own name in front.
+// fullName returns a model's name, or a pattern, with the provider's own name in front.
 func (r *Registry) fullName(name string) string {
 	prefix, model, ok := strings.Cut(name, "/")
 	if !ok {
@@ -155,7 +154,7 @@ func (r *Registry) bareName(name string) *engine.Error {
 	return e.WithHelp("write provider/model, or let the name stand for one, --model-alias %s=provider/model; the providers are %s", name, strings.Join(r.names(), ", "))
 }
 
-// available says which providers a user could name right now, and what the others miss.
+// available says which providers can be used right now, and what the others lack.
 func (r *Registry) available() string {
 	var keys []string
 	for _, name := range r.names() {
@@ -171,7 +170,7 @@ func (r *Registry) available() string {
 	return "for hosted models set one of " + strings.Join(keys, ", ") + "; ollama/… needs no key"
 }
 
-// connect finds key and address of a built-in provider, and what was made for them before.
+// connect finds the key and address of a built-in provider, and the target made for them before.
 func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 	as := targetKey{name: name, base: r.bases[p.name]}
 	for _, alias := range p.aliases {
@@ -192,7 +191,7 @@ func (r *Registry) connect(p *provider, name string) (*target, *engine.Error) {
 	return r.connection(p, as, from, keyEnv)
 }
 
-// connection makes a target. from names the source of the address, "" the host; keyEnv that of the key.
+// connection makes a target. from names the source of the address, "" for the host; keyEnv the variable of the key.
 func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*target, *engine.Error) {
 	name, base, key := as.name, as.base, as.key
 	_, model, _ := strings.Cut(name, "/")
@@ -209,7 +208,7 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 		}
 	}
 	base = strings.TrimRight(base, "/")
-	base = strings.TrimSuffix(base, "/chat/completions") // the full address of the one endpoint that is used
+	base = strings.TrimSuffix(base, "/chat/completions") // the full address of the only endpoint used
 	origin, problem := checkURL(base)
 	if problem != "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.ProviderError, "model %q: the value of %s %s", name, from, problem).
@@ -224,12 +223,12 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 			return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s", name, shortKey(keyEnv, key)).
 				WithHelp("set %s to your key of %s", keyEnv, p.name)
 		}
-		key, keyEnv = "", "" // a server of the user's own may take none
+		key, keyEnv = "", "" // a server that the user runs may need none
 	} else if key == "" && !p.keyless {
 		return nil, r.missingKey(p, name, base)
 	}
 	if p.local && !strings.HasPrefix(base, "https://") {
-		key, keyEnv = "", "" // a server on the user's machine takes none
+		key, keyEnv = "", "" // a server on the user's machine needs none
 	}
 	if keyEnv == "" && len(p.keyEnv) > 0 && !p.local {
 		keyEnv = p.keyEnv[0]
@@ -241,14 +240,14 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 	return r.keep(as, &target{provider: p.name, model: model, row: p, base: base, origin: origin, key: key, keyEnv: keyEnv, send: send}), nil
 }
 
-// short reports whether a key is too short to distinguish from other text, and so is not used.
+// short reports whether a key is too short to distinguish from other text; it is then not used.
 func short(key string) bool { return key != "" && len(key) < redact.Shortest }
 
 func shortKey(variable, key string) string {
 	return fmt.Sprintf("%s holds %s, which is too short for a key: one of fewer than %d could not be kept out of what is shown, and is not used", variable, text.Count(len(key), "character"), redact.Shortest)
 }
 
-// Warnings says what of the keys of models is not as it seems, for people: one that is too short is not used.
+// Warnings returns problems with the keys of models, for people: a key that is too short is not used.
 func (r *Registry) Warnings(models ...string) []string {
 	var found []string
 	for _, name := range models {

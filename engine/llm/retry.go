@@ -13,37 +13,36 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// WithClock has waits between attempts and for limits go by another clock than the run's. Timers of
-// connections do not use it.
+// WithClock makes waits between attempts and for limits use another clock than the run's. Timers of connections do not
+// use it.
 func WithClock(c clock.Clock) Option { return func(r *Registry) { r.clock = c } }
 
-// RetryPolicy says when a call that failed is made again. What is tried again: a rate limit, an
-// overloaded or failing server, a network that broke, a wait that grew too long, an answer that
-// was cut off on its way or is empty, as far as the provider does not say that it makes no sense.
-// Zero members have the values of [DefaultRetry].
+// RetryPolicy says when a failed call is repeated. These failures are retried, unless the provider says that a retry
+// makes no sense: a rate limit, an overloaded or failing server, a broken connection, a timeout, an answer that was cut
+// off on the way or is empty. Zero members have the values of [DefaultRetry].
 type RetryPolicy struct {
-	Attempts int // at one model, the first included
+	Attempts int // at one model, including the first
 	Total    int // at all models of a call
-	// Within bounds the time from the first attempt on: none begins after it.
+	// Within limits the time since the first attempt: no attempt begins after it.
 	Within time.Duration
 
-	// First is the longest wait before the second attempt, Most that before any. Waits double
-	// and are random between 0 and that, unless the provider says how long to wait.
+	// First is the longest wait before the second attempt, Most that before any attempt. Waits double and are random
+	// between 0 and that bound, unless the provider says how long to wait.
 	First, Most time.Duration
-	// LongestAsked is how long a provider may ask to wait. When it asks for longer, the call
-	// goes on to the next model at once.
+	// LongestAsked is the longest wait that a provider may request. If it requests a longer one, the call continues
+	// with the next model at once.
 	LongestAsked time.Duration
 
-	// AfterTokens tries again also when a part of the answer was streamed. Whoever listens must
-	// start anew with each attempt that a token names.
+	// AfterTokens retries even if a part of the answer was streamed. Listeners must start over with each attempt that a
+	// token names.
 	AfterTokens bool
 
-	// Jitter returns the random part, from 0 to less than 1. By default it is made of the
-	// run's id, the position and the attempt, so that a run waits the same each time.
+	// Jitter returns the random part, from 0 to less than 1. By default it is derived from the run's id, the position
+	// and the attempt, so that a run waits the same each time.
 	Jitter func() float64
 }
 
-// DefaultRetry is the policy of a registry that sets none.
+// DefaultRetry returns the policy of a registry that sets none.
 func DefaultRetry() RetryPolicy {
 	return RetryPolicy{Attempts: 4, Total: 12, Within: 10 * time.Minute, First: 500 * time.Millisecond, Most: 30 * time.Second, LongestAsked: time.Minute}
 }
@@ -52,7 +51,7 @@ func DefaultRetry() RetryPolicy {
 func WithRetry(p RetryPolicy) Option {
 	d := DefaultRetry()
 	p.Attempts, p.Total = cmp.Or(max(p.Attempts, 0), d.Attempts), cmp.Or(max(p.Total, 0), d.Total)
-	if p.Attempts > d.Attempts { // who asks for more at one model means all of them
+	if p.Attempts > d.Attempts { // more attempts at one model imply a larger total
 		p.Total = max(p.Total, d.Total/d.Attempts*p.Attempts)
 	}
 	p.Within, p.LongestAsked = cmp.Or(max(p.Within, 0), d.Within), cmp.Or(max(p.LongestAsked, 0), d.LongestAsked)
@@ -60,7 +59,7 @@ func WithRetry(p RetryPolicy) Option {
 	return func(r *Registry) { r.retry = p }
 }
 
-// backoff is the wait before the attempt that follows the n-th at a model.
+// backoff returns the wait before the attempt that follows the n-th at a model.
 func (t *modelCall) backoff(n int) time.Duration {
 	p := &t.reg.retry
 	most := p.Most
@@ -70,7 +69,7 @@ func (t *modelCall) backoff(n int) time.Duration {
 	return time.Duration(t.jitter() * float64(most))
 }
 
-// jitter is random, and the same for the same attempt of the same effect of a run.
+// jitter returns a random number that is the same for the same attempt of the same effect of a run.
 func (t *modelCall) jitter() float64 {
 	if f := t.reg.retry.Jitter; f != nil {
 		return f()
@@ -83,8 +82,7 @@ func (t *modelCall) jitter() float64 {
 	return rand.New(rand.NewPCG(h.Sum64(), uint64(t.attempts))).Float64()
 }
 
-// again says whether an attempt, the n-th at its model, is followed by another one there, and
-// after which wait.
+// again reports whether the n-th attempt at a model is followed by another one there, and after which wait.
 func (t *modelCall) again(ctx context.Context, err *engine.Error, n int) (time.Duration, bool) {
 	p := &t.reg.retry
 	if !transient(err) || ctx.Err() != nil || n >= p.Attempts || !t.mayGoOn() {
@@ -98,13 +96,13 @@ func (t *modelCall) again(ctx context.Context, err *engine.Error, n int) (time.D
 		wait = t.backoff(n)
 	}
 	if t.clock.Now().Add(wait).Sub(t.begun) > p.Within || !t.allows(ctx, wait) {
-		return 0, false // what failed says more than that the time was up
+		return 0, false // the failure says more than a timeout would
 	}
 	return wait, true
 }
 
-// allows reports whether the time that the call has lasts for a wait. The context's deadline is of
-// the machine's time.
+// allows reports whether the call's remaining time suffices for a wait. The context's deadline is in the machine's
+// time.
 func (t *modelCall) allows(ctx context.Context, wait time.Duration) bool {
 	if total := t.reg.timeouts.Total; t.virtual {
 		return total <= 0 || t.clock.Now().Add(wait).Sub(t.begun) <= total
@@ -113,16 +111,16 @@ func (t *modelCall) allows(ctx context.Context, wait time.Duration) bool {
 	return !ok || time.Until(deadline) >= wait
 }
 
-// mayGoOn reports whether any attempt may follow, at this model or another.
+// mayGoOn reports whether any further attempt is allowed, at this model or another.
 func (t *modelCall) mayGoOn() bool {
 	p := &t.reg.retry
 	return t.attempts < p.Total && (p.AfterTokens || t.stream.passed() == 0) && t.clock.Now().Sub(t.begun) <= p.Within
 }
 
-// passing are the kinds of failures that may pass.
+// passing lists the kinds of transient failures.
 var passing = []engine.ErrKind{engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated, engine.KindBadResponse}
 
-// transient reports whether the same request may succeed when it is made again.
+// transient reports whether the same request may succeed when repeated.
 func transient(err *engine.Error) bool {
 	return err.Model != nil && err.Model.Retryable && slices.Contains(passing, err.Kind)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// patient is a registry with retries on a clock that does not wait. Its waits are the longest of each.
+// patient returns a registry with retries on a clock that does not wait. Each wait has its maximum length.
 func patient(t *testing.T, s *llmtest.Server, opts ...llm.Option) (*llm.Registry, *llmtest.Clock) {
 	t.Helper()
 	c := llmtest.NewClock()
@@ -42,7 +42,7 @@ func always(r llmtest.Reply) llmtest.Reply {
 	return r
 }
 
-// heard makes a call and gives what a listener to retries hears.
+// heard makes a call and returns the tokens for a listener to retries.
 func heard(h engine.Handler, model string, req *model.Request, stream bool) (engine.Outcome, []engine.Token) {
 	var all []engine.Token
 	e := effect(model, req)
@@ -59,7 +59,7 @@ func TestRetryWaits(t *testing.T) {
 		policy  llm.RetryPolicy
 		waits   []time.Duration
 		calls   int
-		kind    engine.ErrKind // "" when it is answered
+		kind    engine.ErrKind // "" if it is answered
 	}{
 		{name: "doubling", replies: []llmtest.Reply{down(), down(), down(), {Text: "ok"}}, waits: []time.Duration{second / 2, second, 2 * second}, calls: 4},
 		{name: "capped", replies: []llmtest.Reply{always(down())}, policy: llm.RetryPolicy{Attempts: 6, Most: 3 * second}, waits: []time.Duration{second / 2, second, 2 * second, 3 * second, 3 * second}, calls: 6, kind: engine.KindOverloaded},
@@ -109,8 +109,7 @@ func TestRetryWaits(t *testing.T) {
 	}
 }
 
-// Without a source of its own the wait is made of run and position: the same each time, and
-// another one elsewhere.
+// By default the wait is derived from run and position: the same each time, and different elsewhere.
 func TestRetryWaitsAreTheSameEachTime(t *testing.T) {
 	at := func(ru, a string) []time.Duration {
 		s := server(t, always(down()))
@@ -159,8 +158,8 @@ func TestRetryIsTold(t *testing.T) {
 	}
 }
 
-// A call whose answer was begun to be shown is not made again unless whoever listens can start
-// anew, which the numbers of the attempts say.
+// A call whose answer has begun to be streamed is not repeated unless the listener can start over, by the numbers of
+// the attempts.
 func TestRetryAfterTokens(t *testing.T) {
 	cut := llmtest.Reply{Text: "one two three four", Fault: llmtest.Cut}
 	silent := llmtest.Reply{Text: "one", Fault: llmtest.Reset}
@@ -206,7 +205,7 @@ func TestRetryAfterTokens(t *testing.T) {
 	}
 }
 
-// What failed attempts used counts, and the answer's own usage stays its own.
+// The usage of failed attempts counts, and the answer keeps its own usage.
 func TestUsageOfFailedAttempts(t *testing.T) {
 	s := server(t, llmtest.Reply{In: 10, Out: 0}, llmtest.Reply{Text: "ok", In: 3, Out: 4})
 	r, _ := patient(t, s)
@@ -232,7 +231,7 @@ func TestEveryAttemptIsNamed(t *testing.T) {
 	}
 }
 
-// A wait ends with the context, and the call with the context's error and what had failed.
+// A wait ends with the context, and the call ends with the context's error and the earlier failures.
 func TestContextEndsARetry(t *testing.T) {
 	s := server(t, always(busy("Retry-After", "30")))
 	r := port(t, s, llm.WithRetry(llm.RetryPolicy{}))
@@ -250,7 +249,7 @@ func TestContextEndsARetry(t *testing.T) {
 	}
 }
 
-// No attempt is waited for that the context leaves no time for.
+// The call does not wait for an attempt that the context leaves no time for.
 func TestDeadlineBeforeTheRetry(t *testing.T) {
 	s := server(t, always(busy("Retry-After", "30")))
 	r := port(t, s, llm.WithRetry(llm.RetryPolicy{}))
@@ -262,8 +261,8 @@ func TestDeadlineBeforeTheRetry(t *testing.T) {
 	}
 }
 
-// A model that was too busy, and does not say for how long, is left alone by the calls that follow for as
-// long as a call would wait before it is made again.
+// If a model is too busy and does not say for how long, following calls leave it alone for as long as a call would wait
+// before its retry.
 func TestBusyModelRests(t *testing.T) {
 	s := server(t, busy(), llmtest.Reply{Text: "ok"})
 	c := llmtest.NewClock()

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestKeysInSchemas: a key in a schema, of a tool or of the answer, and in the name of a tool reaches no provider, not
-// even its own. What is sent stays JSON.
+// TestKeysInSchemas: a key in a schema of a tool or an answer, or in the name of a tool, reaches no provider, not even
+// its own. The request is still valid JSON.
 func TestKeysInSchemas(t *testing.T) {
 	const echoed = "sk-TOPSECRETkey-1234567890abcdef"
 	color, errs := generable.NewEnum("Color", "how "+echoed+" looks", []string{"red", echoed})
@@ -65,7 +65,7 @@ func TestKeysInSchemas(t *testing.T) {
 		for _, output := range []bool{true, false} {
 			sent = ""
 			needErr(t, ask(r, name, own(output)))
-			if provider, _, _ := strings.Cut(name, "/"); !(output && provider == "deepseek") { // which takes no schema
+			if provider, _, _ := strings.Cut(name, "/"); !(output && provider == "deepseek") { // it supports no schema
 				look(name, sent)
 			}
 		}

@@ -23,13 +23,13 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 func newTLSServer(t *testing.T) *httptest.Server {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake that is refused
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of the refused handshake
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
 }
 
-// canaries are set in every variable that a provider or a client library is known to read.
+// canaries sets every variable that a provider or a client library is known to read.
 func canaries(t *testing.T) map[string]string {
 	keys := map[string]string{}
 	for _, name := range []string{
@@ -46,8 +46,8 @@ func canaries(t *testing.T) map[string]string {
 	return keys
 }
 
-// TestKeysStayHome calls every provider with the environment full of keys, lets each server
-// echo what it got, and looks for the keys.
+// TestKeysStayHome calls every provider with an environment full of keys, lets each server echo its request, and looks
+// for the keys.
 func TestKeysStayHome(t *testing.T) {
 	keys := canaries(t)
 	own := map[string]string{
@@ -55,7 +55,7 @@ func TestKeysStayHome(t *testing.T) {
 		"openrouter": "OPENROUTER_API_KEY", "compat": "AGENTSCRIPT_COMPAT_API_KEY", "ollama": "", "local": "",
 	}
 	var mu sync.Mutex
-	hosts := map[string]string{} // what each provider's host saw
+	hosts := map[string]string{} // what each provider's host received
 	provider := ""
 	spy := roundTripper(func(r *http.Request) (*http.Response, error) {
 		mu.Lock()
@@ -101,7 +101,7 @@ func TestKeysStayHome(t *testing.T) {
 	}
 }
 
-// TestKeyInTransportError has a transport fail with the key in its text.
+// TestKeyInTransportError lets a transport fail with the key in its text.
 func TestKeyInTransportError(t *testing.T) {
 	leaky := roundTripper(func(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("failed: %v", r.Header)

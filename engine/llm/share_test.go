@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 )
 
-// held is a model of a host that answers when it is let go.
+// held is a host's model that answers when released.
 type held struct {
 	foreign
 	release chan struct{}

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 )
 
-// pieces is the body of an answer: a head, one piece so often that it has size bytes, and a tail. While
-// it is read, the memory that is held is measured.
+// pieces is the body of an answer: a head, one piece repeated up to size bytes, and a tail. It measures the memory in
+// use while it is read.
 type pieces struct {
 	head, piece, tail string
 	size              int
@@ -112,7 +112,7 @@ func TestPromise_26_124_SmallPieces(t *testing.T) {
 			e.Stream = true
 			out := r.Do(t.Context(), e, func(engine.Token) {})
 			p.most = max(p.most, int((int64(live())-int64(p.base))>>20))
-			// A shorter stream may hold its part of 100 MB, or what the most parts that an answer may have take.
+			// A shorter stream may hold its share of 100 MB, or the memory of the maximum number of parts.
 			if limit := max(100*size/(63<<20), 40); p.most > limit {
 				t.Errorf("%d MB of %d bytes a piece: %d MB are held: %v", p.read>>20, len(c.piece), p.most, out.Err)
 			}

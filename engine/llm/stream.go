@@ -11,15 +11,15 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// stream passes the tokens of one attempt on, numbered from 0 and without keys, and none when the attempt is
-// over: a host's model may have some left.
+// stream passes on the tokens of one attempt, numbered from 0 and without keys. It passes on none after the attempt: a
+// host's model may still send some.
 type stream struct {
 	sink    engine.Sink
 	keys    *redact.Set
 	attempt int
 
 	mu               sync.Mutex
-	n                int // tokens that were passed on
+	n                int // tokens passed on
 	over             bool
 	answer, thoughts redact.Stream
 	calls            []*redact.Stream // of the arguments
@@ -29,7 +29,7 @@ func newStream(sink engine.Sink, keys *redact.Set, attempt int) *stream {
 	return &stream{sink: sink, keys: keys, attempt: attempt, answer: redact.Stream{Keys: keys}, thoughts: redact.Stream{Keys: keys}}
 }
 
-// add passes on a piece, as far as it cannot become a part of a key.
+// add passes on a piece, as far as it cannot become part of a key.
 func (s *stream) add(t engine.Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *stream) add(t engine.Token) {
 	}
 }
 
-// close passes on what was held back because it might have become a key, and ends the stream.
+// close passes on what was held back because it could have become part of a key, and ends the stream.
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *stream) emit(t engine.Token) {
 	s.sink(t)
 }
 
-// passed is how many tokens were passed on, which is the number of the next.
+// passed returns how many tokens were passed on, which is the number of the next one.
 func (s *stream) passed() int {
 	if s == nil {
 		return 0
@@ -92,8 +92,8 @@ func (s *stream) passed() int {
 // errEnough ends a request of which enough has arrived.
 var errEnough = errors.New("enough of the answer has arrived")
 
-// until has the plan's request end once there is enough of the answer. The returned function
-// returns that answer, nil when there never was: then the call's own result counts.
+// until makes the plan's request end once enough of the answer has arrived. The returned function returns that answer,
+// nil if that never happened: then the call's own result counts.
 func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, func(whole *model.Response) *model.Response) {
 	w := c.req.Output.Watch()
 	if w == nil {
@@ -116,7 +116,7 @@ func (c *call) until(ctx context.Context, plan *wire.Plan) (context.Context, fun
 			return nil
 		}
 		r := &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: w.Answer()}}, Finish: model.FinishStop, RawFinish: "enough", Model: c.model}
-		if whole != nil { // it had ended before the request could
+		if whole != nil { // it had ended before the request could be ended
 			r.Usage, r.RequestID, r.Model, r.Citations = whole.Usage, whole.RequestID, whole.Model, whole.Citations
 		}
 		return r

@@ -20,8 +20,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A call that was sent and to whose answer nobody waited is charged with what was sent, so that races and
-// limits of time do not go past a budget; one that never reached its provider is not.
+// A call whose answer nobody waited for is charged with its input, so that races and time limits do not evade a budget;
+// a call that never reached its provider is not charged.
 func TestUnfinishedCallsAreCharged(t *testing.T) {
 	req := &model.Request{Model: "acme/x", System: "Answer with forty runes and some more of them.", Messages: []model.Message{model.TextMessage(model.RoleUser, "What is it?")}}
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestUnfinishedCallsAreCharged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sent := make(chan struct{}, 10)
 			server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // so that it hears of the caller going
+				_, _ = io.Copy(io.Discard, r.Body) // so that it notices when the caller disconnects
 				sent <- struct{}{}
 				<-r.Context().Done()
 			}))

@@ -63,7 +63,7 @@ func TestPromise_25_8_VirtualTime(t *testing.T) {
 				}
 				slices.Sort(ends)
 				want := tt.ends
-				if tt.fails != nil && len(ends) == 1 { // the other call was not begun
+				if tt.fails != nil && len(ends) == 1 { // the other call did not begin
 					want = want[1:]
 				}
 				if !slices.Equal(ends, want) {

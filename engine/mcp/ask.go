@@ -20,7 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// newClient makes the SDK's client of a session: what the server may ask of us.
+// newClient returns the SDK's client of a session, which answers the server's requests.
 func (x *session) newClient() *sdk.Client {
 	cfg := &x.server.client.cfg
 	opts := &sdk.ClientOptions{
@@ -48,16 +48,16 @@ func (x *session) newClient() *sdk.Client {
 	for _, dir := range cfg.roots {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
-			continue // there is no working directory, and no such root
+			continue // there is no working directory, and so no such root
 		}
 		client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), Name: filepath.Base(abs)})
 	}
 	return client
 }
 
-// WithApprovals has the person who approves calls answer what servers ask. What is asked for is
-// the data of the question, with the server's defaults: to approve is to send these, to edit them
-// is to send others. What does not fit the server's question declines.
+// WithApprovals lets the person who approves calls answer servers' questions. The data of the question is the answer
+// that the server asks for, filled with its defaults. Approving sends these; editing sends other values. Values that do
+// not fit the server's schema decline the question.
 func WithApprovals(ask engine.Approvals) Option {
 	return WithElicitation(func(ctx context.Context, q Question) Reply {
 		typ, data := wanted(q.Schema)
@@ -80,7 +80,7 @@ func WithApprovals(ask engine.Approvals) Option {
 	})
 }
 
-// wanted is the type of what a server asks for, and the answer with its defaults.
+// wanted returns the type of the answer that a server asks for, and the answer with its defaults.
 func wanted(schema string) (*generable.Type, generable.Value) {
 	if schema == "" {
 		return nil, generable.Value{}
@@ -96,7 +96,7 @@ func wanted(schema string) (*generable.Type, generable.Value) {
 	return t, m.Value()
 }
 
-// given is the answer that a server gets, without what was not filled in.
+// given returns the answer for a server, without fields that were not filled in.
 func given(v generable.Value, t *generable.Type) (*generable.Map, bool) {
 	if !typing.HasFields(v) {
 		return nil, false
@@ -115,25 +115,25 @@ func given(v generable.Value, t *generable.Type) (*generable.Map, bool) {
 	return out, true
 }
 
-// Question is what a server wants to know from a person while it carries out a call.
+// Question is a server's question to a person during a call.
 type Question struct {
 	Server  string
-	Run     string // on whose behalf, as far as is known
+	Run     string // that made the call, if known
 	Agent   string
 	ID      string // of the effect
-	Message string // the server's own words: not to be trusted
-	Schema  string // of the answer, a JSON Schema of a flat object; "" when only consent is asked for
-	URL     string // the person is to go there instead of answering
+	Message string // the server's words: not trustworthy
+	Schema  string // of the answer, a JSON Schema of a flat object; "" if only consent is requested
+	URL     string // the person should go there instead of answering
 }
 
 // Reply answers a [Question]. The zero Reply declines.
 type Reply struct {
 	Accept bool
-	Values *generable.Map // as the schema says; nil when nothing was asked for
+	Values *generable.Map // fits the schema; nil if no values were requested
 }
 
-// WithElicitation sets what answers servers that ask a person. It may wait as long as its context
-// lets it. Without it servers learn that nobody can be asked.
+// WithElicitation sets the function that answers servers' questions to a person. It may wait as long as its context
+// allows. Without it, servers are told that nobody can be asked.
 func WithElicitation(answer func(context.Context, Question) Reply) Option {
 	return func(c *config) { c.elicit = answer }
 }
@@ -170,17 +170,17 @@ func (x *session) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.Elic
 	return out, nil
 }
 
-// WithSampling lets servers ask a model: the handler of model calls that the host's runs use, say.
-// What that uses is counted as usage of the call during which the server asked. Without it servers
-// learn that no model can be asked.
+// WithSampling lets servers call a model through a handler, such as the handler of model calls that the host's runs
+// use. The tokens count as usage of the tool call during which the server asked. Without it, servers are told that no
+// model can be called.
 func WithSampling(models engine.Handler, model string) Option {
 	return func(c *config) { c.models, c.model = models, model }
 }
 
-// maxSampled bounds the tokens that a server may ask for at once.
+// maxSampled bounds the tokens that a server may ask for in one request.
 const maxSampled = 4096
 
-// sample has a model answer a server.
+// sample lets a model answer a server.
 func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
 	f := x.flights.oldest()
 	if f == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// What a person gives as an object reaches the server without what was left open; all else is no answer.
+// The object that a person enters reaches the server without its empty fields; anything else is not an answer.
 func TestGiven(t *testing.T) {
 	m := generable.NewMap(2)
 	m.Set("n", generable.IntOf(3))

@@ -20,8 +20,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// call is the outcome of one call of a server's tool. What a server says of a failure is an
-// error that the model gets to see, as is a server that was lost: the next call connects anew.
+// call returns the outcome of one call of a server's tool. A failure that the server reports is an error that the model
+// sees. So is the loss of the server: the next call connects anew.
 func (s *server) call(ctx context.Context, e *engine.Effect, spec *remote.Server, req *engine.ToolRequest, sink engine.Sink) engine.Outcome {
 	hello, most := timeouts(spec)
 	reach, stop := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
@@ -65,11 +65,11 @@ func (s *server) call(ctx context.Context, e *engine.Effect, spec *remote.Server
 	return out
 }
 
-// idempotencyKey is the member of a call's _meta by which a server can tell that a call was made before: a resumed run
-// makes one again under the same key.
+// idempotencyKey is the member of a call's _meta by which a server can recognize a call that was made before: a resumed
+// run repeats a call under the same key.
 const idempotencyKey = "agentscript/idempotencyKey"
 
-// arguments are a call's arguments as JSON, in declared order.
+// arguments returns a call's arguments as JSON, in declared order.
 func arguments(v generable.Value) []byte {
 	if b := generable.AppendJSON(nil, argument(v), nil); len(b) > 0 && b[0] == '{' {
 		return b
@@ -77,8 +77,8 @@ func arguments(v generable.Value) []byte {
 	return []byte("{}")
 }
 
-// argument is a value as servers take it. What was not given is left out: they take a null for a
-// value, and 2.0 for no whole number.
+// argument converts a value to the form that servers accept. It leaves out what was not given, since servers take a
+// null for a value, and it writes 2.0 as a whole number, since they reject the other form.
 func argument(v generable.Value) generable.Value {
 	if r, ok := v.AsRecord(); ok {
 		m := generable.NewMap(len(r.Type().Fields))
@@ -95,8 +95,8 @@ func argument(v generable.Value) generable.Value {
 	return typing.Rebuilt(v, argument)
 }
 
-// result is what a tool returned as a value: the structured form where there is one, else the
-// text. Where there are pictures it is a list of that and of the pictures.
+// result converts a tool's result to a value: the structured form if there is one, else the text. With pictures, the
+// value is a list of that and of the pictures.
 func result(res *sdk.CallToolResult) (generable.Value, error) {
 	text, pictures := contents(res.Content)
 	v := generable.StrOf(text)
@@ -117,14 +117,14 @@ func result(res *sdk.CallToolResult) (generable.Value, error) {
 	return generable.NewList(append(items, pictures...)).Value(), nil
 }
 
-// errorText is what a failed call says.
+// errorText returns the text of a failed call.
 func errorText(res *sdk.CallToolResult) string {
 	text, _ := contents(res.Content)
 	return cmp.Or(text, jsonText(res.StructuredContent), "the tool failed and does not say why")
 }
 
-// contents are the texts of content blocks, one below the other, and the pictures. Of what a
-// model cannot be shown there is a word about what it is.
+// contents returns the texts of content blocks, one per line, and the pictures. Content that a model cannot be shown is
+// replaced by a short description.
 func contents(blocks []sdk.Content) (string, []generable.Value) {
 	var texts []string
 	var pictures []generable.Value
@@ -164,7 +164,7 @@ func contents(blocks []sdk.Content) (string, []generable.Value) {
 	return strings.Join(texts, "\n"), pictures
 }
 
-// isPicture reports whether a media type is one of pictures, and can be in a data URL.
+// isPicture reports whether a media type is that of a picture and valid in a data URL.
 func isPicture(mime string) bool {
 	kind, sub, ok := strings.Cut(mime, "/")
 	return ok && kind == "image" && sub != "" && strings.IndexFunc(sub, func(r rune) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A float that is whole, and exactly so, goes to servers as a whole number.
+// A float with an exact whole value is sent to servers as a whole number.
 func TestArguments(t *testing.T) {
 	for want, v := range map[string]float64{"2": 2, "-2": -2, "2.5": 2.5, "9007199254740991": 1<<53 - 1, "9007199254740992.0": 1 << 53} {
 		m := generable.NewMap(1)
@@ -18,7 +18,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A media type that could end the data URL which it stands in is none of a picture.
+// A media type that could end the data URL that contains it is not a picture's.
 func TestIsPicture(t *testing.T) {
 	for _, mime := range []string{"image/a", "image/z", "image/x0", "image/9", "image/svg+xml", "image/vnd.x-y"} {
 		if !isPicture(mime) {

@@ -27,22 +27,22 @@ type config struct {
 	transport http.RoundTripper
 	roots     []string
 	elicit    func(context.Context, Question) Reply
-	models    engine.Handler // that servers may ask, and which of them
+	models    engine.Handler // that servers may call, and with which model
 	model     string
 	name      string
 	version   string
 	tokens    Tokens
-	signIns   *SignIns      // nil when nobody can sign in
-	patience  time.Duration // with which a process is asked to end before it is made to
+	signIns   *SignIns      // nil if nobody can sign in
+	patience  time.Duration // how long a process may take to exit by itself before it is killed
 	bounds    transport.Bounds
 }
 
-// WithAllow sets what decides about the commands, hosts and secrets of servers, uses of the kinds
-// [engine.EffectExec], [engine.EffectHTTP] and [engine.EffectEnv]: nil allows a use, an error
-// refuses it and is reported with it. Without it nothing is allowed.
+// WithAllow sets the function that decides about the commands, hosts and secrets of servers, which are uses of the
+// kinds [engine.EffectExec], [engine.EffectHTTP] and [engine.EffectEnv]. Returning nil allows a use; an error refuses
+// it and is reported with it. Without WithAllow nothing is allowed.
 func WithAllow(allow func(capability.Use) error) Option { return func(c *config) { c.allow = allow } }
 
-// WithGrants lets servers have what scripts may have.
+// WithGrants allows servers what the grants allow scripts.
 func WithGrants(g capability.Grants) Option {
 	return WithAllow(func(u capability.Use) error {
 		if g.Allows(u) {
@@ -54,44 +54,42 @@ func WithGrants(g capability.Grants) Option {
 
 var errNotGranted = errors.New("it was not granted")
 
-// WithSecrets sets where the values of secrets come from: the process's environment by default.
-// They are looked up when a server is started or sent a request, and nothing that leaves the
-// Client shows one.
+// WithSecrets sets the source of secret values, by default the process's environment. Secrets are looked up when a
+// server is started or sent a request, and they never appear in what the Client returns.
 func WithSecrets(lookup func(name string) (value string, ok bool)) Option {
 	return func(c *config) { c.secrets = lookup }
 }
 
-// WithHTTPTransport sets what makes the requests to servers at URLs.
+// WithHTTPTransport sets the transport of requests to servers at URLs.
 func WithHTTPTransport(t http.RoundTripper) Option { return func(c *config) { c.transport = t } }
 
-// WithRoots names the directories that servers may work in. Servers are trusted to keep to them;
-// what confines a process is the operating system.
+// WithRoots names the directories that servers may work in. Servers are trusted to respect them; only the operating
+// system can confine a process.
 func WithRoots(dirs ...string) Option {
 	return func(c *config) { c.roots = append(c.roots, dirs...) }
 }
 
-// WithClientName sets how the Client introduces itself to servers.
+// WithClientName sets the name and version that the Client sends to servers.
 func WithClientName(name, version string) Option {
 	return func(c *config) { c.name, c.version = name, version }
 }
 
-// Client reaches MCP servers. It implements [engine.Handler], is used by many runs at once, and
-// must be closed.
+// Client connects to MCP servers. It implements [engine.Handler], serves concurrent runs, and must be closed.
 type Client struct {
 	cfg config
 
 	mu      sync.Mutex
 	servers map[[32]byte]*server
 	closed  bool
-	running sync.WaitGroup // sessions, until all that they started is gone
+	running sync.WaitGroup // sessions, until everything that they started has ended
 
-	whole context.Context // what connects ends with it
+	whole context.Context // connection attempts end with it
 	shut  context.CancelCauseFunc
 }
 
 var _ engine.Handler = (*Client)(nil)
 
-// New returns a Client that has not contacted anybody yet.
+// New returns a Client. It contacts no server yet.
 func New(opts ...Option) *Client {
 	c := &Client{servers: map[[32]byte]*server{}, cfg: config{
 		secrets: os.LookupEnv, transport: http.DefaultTransport, name: "agentscript", version: "1", patience: time.Second, bounds: transport.DefaultBounds, tokens: &memoryTokens{},
@@ -105,8 +103,7 @@ func New(opts ...Option) *Client {
 	return c
 }
 
-// Allows reports whether servers may have what a use names: loading a script asks that for what is
-// written out in it.
+// Allows reports whether servers may have a use. Loading asks this about uses that a script states literally.
 func (c *Client) Allows(u capability.Use) bool { return c.cfg.allow != nil && c.cfg.allow(u) == nil }
 
 // Do implements [engine.Handler] for effects of kind [engine.EffectMCP], and for calls of a
@@ -133,7 +130,7 @@ func (c *Client) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 	return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoServers, "the request of %s %q names no MCP server", e.Kind, e.Name))
 }
 
-// server is the one that a spec declares.
+// server returns the server that a spec declares.
 func (c *Client) server(spec *remote.Server) (*server, *engine.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,8 +152,7 @@ func (c *Client) server(spec *remote.Server) (*server, *engine.Error) {
 	return s, nil
 }
 
-// Secrets returns the secrets and tokens that servers received or sent, as an [engine.Handler] that holds
-// secrets does.
+// Secrets returns the secrets and tokens that servers received or sent, as an [engine.Handler] with secrets does.
 func (c *Client) Secrets() (values []string) {
 	c.mu.Lock()
 	servers := slices.Collect(maps.Values(c.servers))
@@ -168,7 +164,8 @@ func (c *Client) Secrets() (values []string) {
 	return values
 }
 
-// begin counts a session, which must be ended, unless the client is closed: then nobody would wait for it.
+// begin counts a session, which must be ended. It returns false if the client is closed: then nobody would wait for the
+// session.
 func (c *Client) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,8 +180,7 @@ func clientClosed(spec *remote.Server) *engine.Error {
 		WithHelp("close the mcp.Client when the last run has ended")
 }
 
-// Close ends every session and returns when all processes are gone, within a few seconds. What is
-// in flight fails.
+// Close ends every session and returns within a few seconds, when all processes have ended. Calls in flight fail.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true

@@ -303,7 +303,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// Connecting is shared: many calls at once start one process, or greet a server at a URL once.
+// Connecting is shared: many concurrent calls start one process, or connect to a server at a URL once.
 func TestOneSessionForAll(t *testing.T) {
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) {

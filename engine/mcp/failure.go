@@ -16,9 +16,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// unreachable is the error of a server that could not be connected to.
+// unreachable returns the error of a server that could not be connected to.
 func (x *session) unreachable(err error) *engine.Error {
-	if own, ok := errors.AsType[*engine.Error](err); ok { // by which this side refused something
+	if own, ok := errors.AsType[*engine.Error](err); ok { // this side refused something
 		return own
 	}
 	name := x.server.spec.Name
@@ -38,7 +38,7 @@ func (x *session) unreachable(err error) *engine.Error {
 		WithHelp("see that it runs and that the script names it rightly")
 }
 
-// misbehaved says what of the server's doing broke the session, "" when that was something else.
+// misbehaved says how the server broke the session, "" if the cause is something else.
 func (x *session) misbehaved(err error) string {
 	for _, e := range []error{x.intake.Reason(), err} {
 		if e == nil {
@@ -62,7 +62,7 @@ func (x *session) misbehaved(err error) string {
 	return ""
 }
 
-// failed is the error of a request that was not answered.
+// failed returns the error of a request that was not answered.
 func (x *session) failed(ctx context.Context, what string, err error, class engine.Class) *engine.Error {
 	spec := x.server.spec
 	own, refused := errors.AsType[*engine.Error](err)
@@ -91,14 +91,14 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 		WithHelp("the next call connects anew; see in the server's log why it ended")
 }
 
-// undelivered reports whether an error in the form of a server's answer is the SDK's own: the request
-// did not get through, or was answered with an HTTP status alone.
+// undelivered reports whether an error in the form of a server's answer comes from the SDK: the request did not reach
+// the server, or the answer was only an HTTP status.
 func undelivered(err error, wire *jsonrpc.Error) bool {
 	_, failed := errors.AsType[*url.Error](err)
 	return failed || wire.Code == -32005 && wire.Message == "rejected by transport"
 }
 
-// unknown says what is not known of a call that was lost.
+// unknown says what is unknown about a lost call.
 func unknown(class engine.Class) string {
 	switch class {
 	case engine.ClassRead:
@@ -109,9 +109,9 @@ func unknown(class engine.Class) string {
 	return "; whether it was carried out is not known: look before doing it again"
 }
 
-// lastWords are the server's last lines, with what leads up to them.
+// lastWords returns the server's last lines, with an introduction.
 func (x *session) lastWords() string {
-	x.proc.Ended(50 * time.Millisecond) // what it wrote last may still be on its way
+	x.proc.Ended(50 * time.Millisecond) // its last output may still be on its way
 	if words := x.words.Last(x.hidden); words != "" {
 		return fmt.Sprintf("; its last words: %s", words)
 	}
@@ -120,8 +120,8 @@ func (x *session) lastWords() string {
 
 func (x *session) said(err error) string { return x.hidden.Brief(err.Error()) }
 
-// timeouts are how long the server may take to say hello and list its tools, and to answer a call.
-// Specs that differ in nothing else share a session.
+// timeouts returns how long the server may take to connect and list its tools, and to answer a call. Specs that differ
+// only in these share a session.
 func timeouts(spec *remote.Server) (hello, call time.Duration) {
 	hello, call = spec.Timeout, spec.Call
 	if hello <= 0 {
@@ -133,12 +133,12 @@ func timeouts(spec *remote.Server) (hello, call time.Duration) {
 	return hello, call
 }
 
-// tooSlow is why a context ended whose time is up.
+// tooSlow is the cause of a context whose time is up.
 type tooSlow struct{ after time.Duration }
 
 func (e tooSlow) Error() string { return "no answer within " + e.after.String() }
 
-// slow returns the time that was up, 0 when that is not why.
+// slow returns the time that was up, 0 if that is not the cause.
 func slow(err error) time.Duration {
 	e, _ := errors.AsType[tooSlow](err)
 	return e.after

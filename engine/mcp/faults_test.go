@@ -23,11 +23,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// withToken knows one secret.
+// withToken provides one secret.
 var withToken = mcp.WithSecrets(func(name string) (string, bool) { return "s3cret-value", name == "MINE" })
 
-// bounded bounds what servers send, and says how many MB a message may have: less under -short, where
-// the default would take long to be read.
+// bounded limits what servers send, and returns how many MB a message may have: less under -short, since reading the
+// default would take long.
 func bounded() (mcp.Option, string) {
 	if testing.Short() {
 		return mcp.WithBounds(2<<20, 4<<20), "2 MB"
@@ -35,7 +35,7 @@ func bounded() (mcp.Option, string) {
 	return mcp.WithBounds(16<<20, 32<<20), "16 MB"
 }
 
-// tooMuch is how many bytes servers send at once that send too much.
+// tooMuch returns how many bytes servers send that send too much.
 func tooMuch() int {
 	if testing.Short() {
 		return 5 << 20
@@ -43,10 +43,10 @@ func tooMuch() int {
 	return 40 << 20
 }
 
-// soon ends processes that do not end by themselves without waiting for them.
+// soon makes processes that do not exit by themselves end without waiting for them.
 var soon = mcp.WithPatience(50 * time.Millisecond)
 
-// children counts the processes that this one has started and that are no zombies.
+// children counts the child processes of this one, without zombies.
 func children(t *testing.T) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -81,7 +81,7 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string // that a process wrote
-		url   []string // that the error of a server at a URL says
+		url   []string // in the error of a server at a URL
 	}{
 		"silent":  {diag.ServerTimeout, []string{"did not say hello within", "I will not talk"}, []string{"did not say hello within"}},
 		"gone":    {diag.ServerUnreachable, []string{"exit status 7", "no configuration found: [MINE]"}, []string{"cannot be reached"}},
@@ -102,7 +102,7 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 					spec.Timeout = 200 * time.Millisecond
 				}
 				out := list(t, client(t, withToken, bounds), spec)
-				for mode == "silent" && spec.Timeout < time.Minute && !strings.Contains(out.Err.Message, words[len(words)-1]) { // it is not up yet
+				for mode == "silent" && spec.Timeout < time.Minute && !strings.Contains(out.Err.Message, words[len(words)-1]) { // it is not running yet
 					spec.Timeout *= 2
 					out = list(t, client(t, withToken, soon), spec)
 				}
@@ -151,7 +151,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 	for mode, want := range map[string]struct {
 		code  diag.Code
 		words []string
-		told  []string // that a process wrote
+		told  []string // output of a process
 	}{
 		"dies":     {diag.ServerLost, []string{"whether it was carried out is not known"}, []string{"exit status 3", "out of memory"}},
 		"floods":   {diag.ServerProtocol, []string{"nobody asked for"}, nil},
@@ -167,7 +167,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 			t.Run(mode+" "+transport, func(t *testing.T) {
 				t.Parallel()
 				spec, c := wired(t, mode, transport), client(t, bounds)
-				if mode != "dies" { // whose end the error tells
+				if mode != "dies" { // the error reports its end
 					c = client(t, bounds, soon)
 				}
 				if mode == "hangs" {
@@ -177,7 +177,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 				if transport == remote.TransportStdio {
 					words = append(words, want.told...)
 				}
-				for i := range 2 { // the second call connects anew where the first lost the server
+				for i := range 2 { // the second call reconnects if the first lost the server
 					out := call(t.Context(), c, spec, "go", `{}`, nil)
 					if out.Err == nil || out.Err.Code != want.code || out.Err.Kind != engine.KindTool {
 						t.Fatalf("call %d: %v", i, out.Err)
@@ -193,7 +193,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 	}
 }
 
-// What is too large is not held: an answer of 40 MB and a flood cost less memory than they have bytes.
+// Large messages are not kept: an answer of 40 MB and a flood use less memory than their size.
 func TestLargeAnswersAreNotHeld(t *testing.T) {
 	modes := []string{"swells", "floods", "huge"}
 	if testing.Short() {
@@ -214,17 +214,17 @@ func TestLargeAnswersAreNotHeld(t *testing.T) {
 	}
 }
 
-// What a server sends besides an answer does not keep the answer from being read.
+// Additional messages of a server do not prevent its answer from being read.
 func TestChatter(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"chatters", "prints", "strays", "once"} {
 		for _, transport := range transports {
 			if mode == "prints" && transport != remote.TransportStdio {
-				continue // only there servers print
+				continue // only there do servers print
 			}
 			t.Run(mode+" "+transport, func(t *testing.T) {
 				spec, c := wired(t, mode, transport), client(t)
-				if mode == "once" { // the second call is of another connection
+				if mode == "once" { // the second call uses another connection
 					spec.Env = append(spec.Env, remote.Setting{Name: "DIED", Value: filepath.Join(t.TempDir(), "died")})
 					if out := call(t.Context(), c, spec, "go", `{}`, nil); out.Err == nil || out.Err.Code != diag.ServerLost {
 						t.Errorf("%v", out.Err)
@@ -283,8 +283,8 @@ func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 	hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 }
 
-// A client that is closed while it connects does not wait for the server's hello, and a call that is
-// cancelled there does not wait for the server's end; both leave nothing.
+// A client that is closed while it connects does not wait for the server to answer, and a call that is cancelled then
+// does not wait for the server to end; both leave nothing behind.
 func TestStoppedWhileConnecting(t *testing.T) {
 	for _, how := range []string{"closed", "cancelled"} {
 		c := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }), soon)

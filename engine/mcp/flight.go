@@ -11,17 +11,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// flights are the calls that a session has in flight, and what their runs know of its tools.
+// flights are the calls in flight in a session, and what their runs know about its tools.
 type flights struct {
 	mu   sync.Mutex
 	n    int
 	open []*flight        // oldest first
-	told map[string]int64 // how many changes of the tools each run was notified of
+	told map[string]int64 // the number of tool changes that each run was notified of
 }
 
 // flight is one call in flight.
 type flight struct {
-	token string // by which the server speaks of it
+	token string // by which the server refers to it
 	run   string
 	agent string
 	id    string
@@ -30,7 +30,7 @@ type flight struct {
 
 	mu    sync.Mutex
 	over  bool
-	usage model.Usage // of models that the server had asked
+	usage model.Usage // of model calls that the server requested
 }
 
 func (f *flights) begin(e *engine.Effect, sink engine.Sink) *flight {
@@ -51,7 +51,7 @@ func (f *flights) end(x *flight) {
 	f.open = slices.DeleteFunc(f.open, func(o *flight) bool { return o == x })
 }
 
-// of is the flight of a token, nil when it has landed.
+// of returns the flight with a token, nil if it has ended.
 func (f *flights) of(token any) *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,8 +61,8 @@ func (f *flights) of(token any) *flight {
 	return nil
 }
 
-// oldest is the call on whose behalf a server asks something: the protocol does not say which, so
-// that of several it is the one that waits longest.
+// oldest returns the call during which a server asks something. The protocol does not say which one it is, so of
+// several it is the one that has waited longest.
 func (f *flights) oldest() *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *flights) oldest() *flight {
 	return f.open[0]
 }
 
-// tell passes on what the server says while the call runs.
+// tell passes on a server's message during the call.
 func (x *flight) tell(t string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -82,7 +82,7 @@ func (x *flight) tell(t string) {
 	x.sink(engine.Token{Attempt: 1, Notice: text.Brief(t)})
 }
 
-// progressText is how far a call has come.
+// progressText describes the progress of a call.
 func progressText(done, total float64, message string) string {
 	text := strconv.FormatFloat(done, 'g', -1, 64)
 	if total > 0 {
@@ -108,7 +108,7 @@ func (x *flight) used() model.Usage {
 
 const maxToldRuns = 1000
 
-// listed notes how many changes a run's list of the tools holds.
+// listed records how many changes a run's list of the tools includes.
 func (f *flights) listed(run string, changes int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +118,7 @@ func (f *flights) listed(run string, changes int64) {
 	f.told[run] = changes
 }
 
-// tellChanges notifies a run, once for each change, that the server's tools are not what it listed.
+// tellChanges notifies a run, once for each change, that the server's tools differ from its list.
 func (x *session) tellChanges(run string, f *flight) {
 	n := x.changes.Load()
 	if n == 0 {
@@ -127,7 +127,7 @@ func (x *session) tellChanges(run string, f *flight) {
 	x.flights.mu.Lock()
 	known, listed := x.flights.told[run]
 	x.flights.mu.Unlock()
-	if listed && known < n { // else its list was recorded, and of another session
+	if listed && known < n { // otherwise its list was recorded and belongs to another session
 		x.flights.listed(run, n)
 		f.tell(fmt.Sprintf("MCP server %s has changed its list of tools; this call of the agent keeps the one that it began with", x.server.spec.Name))
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// A call that has ended hears nothing more, though the server goes on to speak of it.
+// A call that has ended receives nothing more, even if the server still reports on it.
 func TestEndedFlights(t *testing.T) {
 	var all flights
 	var heard []string

@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// host starts a server behind a shell, says so, and waits to be killed.
+// host starts a server behind a shell, reports that, and waits to be killed.
 func host() {
 	exe, err := os.Executable()
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxTools and maxList bound what a server may list.
+	// maxTools and maxList limit what a server may list.
 	maxTools = 1000
 	maxList  = 8 << 20 // bytes of names, descriptions and schemas
 	maxPages = 100
 )
 
-// list is the outcome of asking a server for its tools once.
+// list returns the outcome of listing a server's tools once.
 func (s *server) list(ctx context.Context, spec *remote.Server, run string) engine.Outcome {
 	hello, _ := timeouts(spec)
 	ctx, cancel := context.WithTimeoutCause(ctx, hello, tooSlow{hello})
@@ -32,7 +32,7 @@ func (s *server) list(ctx context.Context, spec *remote.Server, run string) engi
 	defer s.release(x)
 	var tools []remote.Tool
 	var changes int64
-	for range 3 { // some servers go on making tools while they are first asked for them
+	for range 3 { // some servers are still creating tools while they are first listed
 		changes = x.changes.Load()
 		if tools, err = x.tools(ctx); err != nil {
 			return engine.Failed(err)
@@ -51,7 +51,7 @@ var errEndless = errors.New("its list of tools does not end")
 // tools reads all pages of a server's list.
 func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 	if init := x.cs.InitializeResult(); init != nil && init.Capabilities != nil && init.Capabilities.Tools == nil {
-		return nil, nil // a server of prompts or resources alone
+		return nil, nil // a server with only prompts or resources
 	}
 	var tools []remote.Tool
 	size, cursor := 0, ""
@@ -86,16 +86,16 @@ func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 	}
 }
 
-// jsonText is a part of a message as text, "" where there is none.
+// jsonText returns a part of a message as text, "" if it is nil.
 func jsonText(part any) string {
 	if part == nil {
 		return ""
 	}
-	data, _ := json.Marshal(part) // what was read can be written
+	data, _ := json.Marshal(part) // what was decoded can be encoded
 	return string(data)
 }
 
-// lost retires a session that is of no more use and counts the loss.
+// lost retires a session that is no longer usable, and counts the loss.
 func (x *session) lost(why *engine.Error) *engine.Error {
 	switch why.Code {
 	case diag.ServerLost:
@@ -111,8 +111,7 @@ func (x *session) lost(why *engine.Error) *engine.Error {
 	return why
 }
 
-// do makes a request in a way that the caller gets away from when its time is up, also where the
-// server does not read what it is sent.
+// do makes a request and returns when the caller's time is up, even if the server does not read what it is sent.
 func (x *session) do(ctx context.Context, request func(context.Context) error) error {
 	x.intake.Asked()
 	ctx, free := x.within(ctx)
@@ -129,7 +128,7 @@ func (x *session) do(ctx context.Context, request func(context.Context) error) e
 	case err := <-done:
 		return err
 	case <-time.After(time.Second):
-		// The request hangs in writing: nothing can be said on this session any more.
+		// The request is blocked in writing: the session is unusable.
 		x.intake.Break(errDeaf)
 		x.server.retire(x)
 		go x.end()

@@ -12,29 +12,29 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// SignIn is what a person is to agree to.
+// SignIn is the sign-in that a person is asked to agree to.
 type SignIn = remote.SignIn
 
-// SignIns is how people sign in to servers that want it.
+// SignIns says how people sign in to servers that require it.
 type SignIns = remote.SignIns
 
-// SignedIn is what may be shown of a sign-in.
+// SignedIn is the public part of a sign-in.
 type SignedIn = remote.SignedIn
 
-// Deps is what comes by tokens for the client.
+// deps returns what the client provides for obtaining tokens.
 func (c *Client) deps() oauth.Deps {
 	return oauth.Deps{Base: c.cfg.transport, Keeps: c.cfg.tokens, Name: c.cfg.name, Allowed: c.allowed, Secret: c.secret}
 }
 
-// WithSignIn sets how people sign in to servers with auth = oauth(). Without it, and without a sign-in
-// that was kept, such a server is the error AS770.
+// WithSignIn sets how people sign in to servers with auth = oauth(). Without it, and without a stored sign-in, using
+// such a server is the error AS770.
 func WithSignIn(s SignIns) Option { return func(c *config) { c.signIns = &s } }
 
-// mostSignIns is how often a person is asked for one call: to sign in, and for more.
+// mostSignIns is how often a person is asked for one call: to sign in, and to agree to more.
 const mostSignIns = 2
 
-// signedIn carries something out, and again when a person signed in for it: what is refused for its
-// token was not carried out. Nobody is asked for the same again.
+// signedIn runs do, and runs it again after a person has signed in for it: what is refused for its token was not
+// executed. Nobody is asked twice for the same.
 func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.Outcome {
 	out := do()
 	if s.auth == nil || s.client.cfg.signIns == nil {
@@ -60,9 +60,9 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 	return out
 }
 
-// SignIn has a person sign in to a server at a URL, also where somebody is signed in, and says hello to
-// it with the token. Runs that find the same [Tokens] need nobody then. How is nil for what [remote.OAuth]
-// says when it is empty. A server that lets everybody in is the error AS771.
+// SignIn lets a person sign in to a server at a URL, even if somebody is already signed in, and connects to it with the
+// token. Later runs that use the same [Tokens] need no further sign-in. A nil how is the same as an empty
+// [remote.OAuth]. A server that requires no sign-in is the error AS771.
 func (c *Client) SignIn(ctx context.Context, server string, how *remote.OAuth) (SignedIn, error) {
 	if how == nil {
 		how = &remote.OAuth{}
@@ -111,9 +111,8 @@ func (c *Client) SignIn(ctx context.Context, server string, how *remote.OAuth) (
 	return k.SignedIn(), nil
 }
 
-// SignOut forgets the sign-in to a server, and has its authorization server take back the tokens where
-// that is possible. It reports whether there was one; the error is that of taking back, what was kept is
-// gone all the same.
+// SignOut deletes the sign-in to a server, and revokes the tokens if the authorization server supports that. It reports
+// whether there was a sign-in. An error concerns the revocation: the stored sign-in is deleted anyway.
 func (c *Client) SignOut(ctx context.Context, server string) (bool, error) {
 	k, err := oauth.Forget(ctx, c.cfg.tokens, server)
 	c.mu.Lock()

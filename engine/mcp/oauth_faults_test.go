@@ -25,7 +25,7 @@ import (
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
-// answer has the token endpoint answer so.
+// answer makes the token endpoint return this answer.
 func answer(status int, body string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
@@ -119,7 +119,7 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 	}
 }
 
-// A server that takes no token asks nobody twice; one that sends on, or names another address, gets no
+// A server that rejects its token leads to only one sign-in; a server that redirects, or names another address, gets no
 // token there.
 func TestTokensStayAtHome(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestTokensStayAtHome(t *testing.T) {
 	w = newWorld(t, remote.TransportHTTP)
 	w.Wants, w.Challenge = "write", `, scope="read"`
 	shown = nil
-	w.Authorize = func(url.Values) { w.Wants += "x" } // the more somebody agrees to, the more it wants
+	w.Authorize = func(url.Values) { w.Wants += "x" } // the more somebody agrees to, the more it requires
 	e = call(t.Context(), client(t, browser(&shown)), w.mcp, "echo", `{"text": "x"}`, nil).Err
 	if e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "wants more than the token covers") || len(shown) != 2 {
 		t.Errorf("%v, shown %d times", e, len(shown))
@@ -174,7 +174,7 @@ func TestTokensStayAtHome(t *testing.T) {
 	}
 }
 
-// A sign-in that nobody ends is given up in time, and the port is free again.
+// A sign-in that nobody completes is abandoned in time, and the port is free again.
 func TestNobodyComesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)
@@ -194,7 +194,7 @@ func TestNobodyComesBack(t *testing.T) {
 	if _, err := http.Get(u.Query().Get("redirect_uri")); err == nil {
 		t.Error("somebody listens still")
 	}
-	// A run that is ended does not wait either, and a screen that is gone is no sign-in.
+	// A run that is ended does not wait either, and a closed screen is not a sign-in.
 	ctx, cancel := context.WithCancel(t.Context())
 	c = client(t, mcp.WithSignIn(mcp.SignIns{Show: func(context.Context, mcp.SignIn) error { cancel(); return nil }}))
 	if e := call(ctx, c, w.mcp, "echo", `{"text": "x"}`, nil).Err; e == nil || e.Kind != engine.KindCancelled {
@@ -231,7 +231,7 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 	w.Token = nil
-	text(t, list(t, c, w.mcp)) // what was kept is good still
+	text(t, list(t, c, w.mcp)) // the stored token is still valid
 	w.Revoke(true)
 	e = list(t, c, w.mcp).Err
 	if e == nil || e.Code != diag.ServerSignIn || !strings.Contains(e.Message, "has ended") {
@@ -240,12 +240,12 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, "*.json")); files != nil {
 		t.Errorf("%q is kept", files)
 	}
-	// Somebody signs in elsewhere: the host that lives on finds it.
+	// Somebody signs in elsewhere: the running host finds it.
 	if in, err := client(t, kept, browser(nil)).SignIn(t.Context(), w.mcp.URL, nil); err != nil || in.Issuer != w.URL {
 		t.Error(in, err)
 	}
 	text(t, list(t, c, w.mcp))
-	// One that is never renewed.
+	// A token that is never renewed.
 	w.Revoke(true)
 	w.NoRefresh = true
 	if _, err := client(t, kept, browser(nil)).SignIn(t.Context(), w.mcp.URL, nil); err != nil {
@@ -318,7 +318,7 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	if err := os.Chmod(files[0], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// What is no sign-in of this client or issuer is none.
+	// A sign-in of another client or issuer does not count.
 	for _, how := range []remote.OAuth{{ID: "other"}, {Issuer: "https://trusted.example.com"}} {
 		how.Grant = remote.GrantAuthorizationCode
 		spec := &remote.Server{Name: "s", URL: w.mcp.URL, Transport: w.mcp.Transport, OAuth: &how}
@@ -336,7 +336,7 @@ func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	}
 }
 
-// keptToken keeps one sign-in.
+// keptToken stores one sign-in.
 type keptToken string
 
 func (k keptToken) Update(_ context.Context, _ string, f func([]byte) ([]byte, error)) error {
@@ -344,7 +344,7 @@ func (k keptToken) Update(_ context.Context, _ string, f func([]byte) ([]byte, e
 	return err
 }
 
-// Tokens are taken back by a client that shows who it is in the way that it got them by.
+// To revoke tokens, a client authenticates in the way in which it obtained them.
 func TestSignOutShowsWho(t *testing.T) {
 	t.Parallel()
 	for style, want := range map[string]string{"1": "  robot canary-client", "2": "robot canary-client  "} {

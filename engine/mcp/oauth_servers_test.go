@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
-// world is an MCP server that wants tokens, and the authorization server that it names.
+// world is an MCP server that requires tokens, and the authorization server that it names.
 type world struct {
 	*oauthtest.Server
 	mcp *remote.Server
@@ -28,7 +28,7 @@ func newWorld(t *testing.T, transport string) *world {
 	return w
 }
 
-// browser is a person at a terminal, who opens what is shown.
+// browser is a person at a terminal who opens what is shown.
 func browser(shown *[]mcp.SignIn) mcp.Option {
 	var mu sync.Mutex
 	return mcp.WithSignIn(mcp.SignIns{Show: func(ctx context.Context, s mcp.SignIn) error {
@@ -41,7 +41,7 @@ func browser(shown *[]mcp.SignIn) mcp.Option {
 	}})
 }
 
-// account is the way of a program that has an account.
+// account returns the OAuth settings of a program with its own account.
 func account() *remote.OAuth {
 	return &remote.OAuth{Grant: remote.GrantClientCredentials, ID: "robot", Secret: "ROBOT"}
 }

@@ -60,11 +60,11 @@ func TestPromise_24_50_ClientCredentials(t *testing.T) {
 	}
 }
 
-// Calls whose token the server takes no longer come by one new token together.
+// Concurrent calls whose token the server no longer accepts obtain one new token together.
 func TestOneTokenForAll(t *testing.T) {
 	t.Parallel()
 	const calls = 8
-	var refused sync.WaitGroup // all calls that are made with the old token
+	var refused sync.WaitGroup // all calls made with the old token
 	refused.Add(calls)
 	w := newWorld(t, remote.TransportHTTP)
 	served := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func TestOneTokenForAll(t *testing.T) {
 	}
 	text(t, list(t, c, w.mcp))
 	w.Revoke(true)
-	w.Token = func(http.ResponseWriter, *http.Request) { refused.Wait() } // then as ever
+	w.Token = func(http.ResponseWriter, *http.Request) { refused.Wait() } // then as usual
 	var all sync.WaitGroup
 	for range calls {
 		all.Go(func() {
@@ -101,7 +101,7 @@ func TestOneTokenForAll(t *testing.T) {
 	}
 }
 
-// A program shows who it is by its key, which leaves it as little as a secret.
+// A program authenticates by its key, which never leaves it, like a secret.
 func TestClientKey(t *testing.T) {
 	t.Parallel()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -123,7 +123,7 @@ func TestClientKey(t *testing.T) {
 	with := func(value string) *mcp.Client {
 		return client(t, mcp.WithSecrets(func(name string) (string, bool) { return value, name == "KEY" }))
 	}
-	text1 := strings.ReplaceAll(text, "\n", `\n`) // as one line
+	text1 := strings.ReplaceAll(text, "\n", `\n`) // in one line
 	for _, value := range []string{text, text1} {
 		if got := list(t, with(value), w.mcp); got.Err != nil {
 			t.Error(got.Err)
@@ -150,7 +150,7 @@ func TestPromise_24_51_SignInIsKept(t *testing.T) {
 	w := newWorld(t, remote.TransportHTTP)
 	w.Meta = map[string]any{"scopes_supported": []string{"read", "offline_access"}}
 	w.Challenge = `, scope="read"`
-	w.Lives = 1 // each request wants another one
+	w.Lives = 1 // each request needs another token
 	dir := filepath.Join(t.TempDir(), "config", "mcp")
 	var shown []mcp.SignIn
 	kept := mcp.WithTokens(mcp.TokenDir(dir))
@@ -176,7 +176,7 @@ func TestPromise_24_51_SignInIsKept(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	// Nobody is there any more; many calls at once, of two that know of each other by the file alone.
+	// Nobody is there any more; concurrent calls come from two clients that share only the file.
 	second, third := client(t, kept), client(t, kept)
 	var all sync.WaitGroup
 	for _, c := range []*mcp.Client{second, third} {
@@ -277,7 +277,7 @@ main = agent(prompt = "x", tools = [s])`
 	}
 }
 
-// A person agrees to more when a call wants more.
+// A person agrees to more scopes when a call requires more.
 func TestMoreScopes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)
@@ -302,12 +302,12 @@ func TestMoreScopes(t *testing.T) {
 	}
 }
 
-// What a server says of itself may be of the whole host or a path above, at the host's top, and what is
-// no description is passed over.
+// A server's metadata may cover the whole host or a path above, or be at the host's root, and anything that is not
+// metadata is ignored.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		path, known, resource string // of the server, of its description, and which that names
+		path, known, resource string // of the server, of its metadata, and the one named in it
 		ok                    bool
 	}{
 		"exact":         {"/a/mcp", "/.well-known/oauth-protected-resource/a/mcp", "/a/mcp", true},
@@ -346,7 +346,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// Who is signed out is asked again, also where nobody takes tokens back.
+// A client that was signed out must sign in again, even if nobody revokes tokens.
 func TestSignedOutClientsForget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)

@@ -17,12 +17,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// openURL reaches a server over HTTP: the way that the script names, or the newer one and, where
-// the server does not know that, the older one.
+// openURL connects to a server over HTTP: by the transport that the script names, or by the newer one and, if the
+// server does not support it, by the older one.
 func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Error) {
 	spec, c := x.server.spec, x.server.client
 	host, err := capability.Host(spec.URL)
-	if err != nil { // composing has checked it; a request of another process may hold anything
+	if err != nil { // checked when composing, but a request of another process may contain anything
 		return nil, engine.Errorf(engine.KindConfig, diag.BadServer, "the URL of MCP server %q cannot be used: %w", spec.Name, err)
 	}
 	if err := c.allowed(spec, engine.EffectHTTP, host); err != nil {
@@ -73,7 +73,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	return nil, x.unreachable(first)
 }
 
-// ambient are the variables that every process gets: what finds and starts programs, no secrets.
+// ambient lists the variables that every process gets: those needed to find and start programs, no secrets.
 var ambient = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ",
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES"}
 
@@ -113,9 +113,9 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 	return cs, nil
 }
 
-// environment is that of a process: the few variables that all get, and those of the script.
+// environment returns the environment of a process: the ambient variables and those of the script.
 func environment(set resolved) []string {
-	env := []string{} // nil would be all of the host's
+	env := []string{} // nil would mean the host's whole environment
 	for _, name := range ambient {
 		if v, ok := os.LookupEnv(name); ok {
 			if _, own := set[name]; !own {

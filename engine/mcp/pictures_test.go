@@ -45,7 +45,7 @@ func TestPromise_24_66_PicturesReachModels(t *testing.T) {
 				sent := s.Requests()
 				last := strings.ReplaceAll(string(sent[len(sent)-1].Body), `": "`, `":"`)
 				wants := []string{holds, "[audio audio/wav, 3 bytes]"}
-				if provider != "anthropic" && provider != "google" { // which take pictures inside results
+				if provider != "anthropic" && provider != "google" { // these take pictures inside results
 					wants = append(wants, "What picture gave")
 				}
 				for _, want := range wants {

@@ -13,29 +13,28 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// A server that was lost this often in a row, without a call that went well between, is left
-// alone for a while.
+// A server that was lost this often in a row, without a successful call in between, is left alone for a while.
 const (
 	maxLosses = 3
 	rest      = 30 * time.Second
 )
 
-// server is one MCP server and the session with it: made when there is none, and made anew when it was lost.
+// server is one MCP server and its session, which is created when there is none or the last one was lost.
 type server struct {
 	client *Client
 	spec   *remote.Server
-	turn   chan struct{} // held by who connects
+	turn   chan struct{} // held while connecting
 	hidden redact.Redactor
-	auth   *oauth.Authority // nil when the server is given no token of OAuth
+	auth   *oauth.Authority // nil if the server uses no OAuth token
 
 	mu     sync.Mutex
-	live   *session // nil when there is none, or it is lost
+	live   *session // nil if there is none, or it is lost
 	losses int      // in a row
 	lost   time.Time
-	why    *engine.Error // of the last loss
+	why    *engine.Error // the error of the last loss
 }
 
-// session is one with the server, connected when there is none. It must be released.
+// session returns the session with the server and connects if there is none. It must be released.
 func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	if live := s.hold(); live != nil {
 		return live, nil
@@ -61,7 +60,7 @@ func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	}
 	next, err := s.connect(ctx)
 	if err != nil {
-		if ctx.Err() == nil && err.Code != diag.ServerSignIn { // which is not the server's fault
+		if ctx.Err() == nil && err.Code != diag.ServerSignIn { // a missing sign-in is not the server's fault
 			s.failed(err)
 		}
 		return nil, err
@@ -70,13 +69,13 @@ func (s *server) session(ctx context.Context) (*session, *engine.Error) {
 	s.live = next
 	next.calls++
 	s.mu.Unlock()
-	if s.client.whole.Err() != nil { // it was closed while it connected
+	if s.client.whole.Err() != nil { // it was closed while connecting
 		s.hangUp()
 	}
 	return next, nil
 }
 
-// hold is the live session, with one user more.
+// hold returns the live session and counts one more user.
 func (s *server) hold() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func (s *server) hold() *session {
 	return s.live
 }
 
-// release ends one use of a session. One that is retired ends with its last use.
+// release ends one use of a session. A retired session ends with its last use.
 func (s *server) release(x *session) {
 	s.mu.Lock()
 	x.calls--
@@ -104,7 +103,7 @@ func (s *server) release(x *session) {
 	}
 }
 
-// retire has no more calls made over a session, which ends with its last use.
+// retire stops new calls over a session, which ends with its last use.
 func (s *server) retire(x *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +131,7 @@ func (s *server) failed(why *engine.Error) {
 	s.lost, s.why = time.Now(), why
 }
 
-// well forgets the losses: a call was answered.
+// well resets the losses: a call was answered.
 func (s *server) well() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// ran is what came of a script whose agents have servers.
+// ran is the result of a script whose agents have servers.
 type ran struct {
 	text   string
 	err    error
@@ -35,7 +35,7 @@ type ran struct {
 	models *scripted.Model
 }
 
-// recorded is all that a run and its journal tell.
+// recorded returns everything that a run and its journal contain.
 func (r *ran) recorded(t *testing.T, j *store.Memory) string {
 	t.Helper()
 	var all strings.Builder
@@ -56,7 +56,7 @@ func (r *ran) recorded(t *testing.T, j *store.Memory) string {
 	return all.String() + r.text
 }
 
-// failure is the run's error as the engine's.
+// failure returns the run's error as an engine error.
 func (r *ran) failure(t *testing.T) *engine.Error {
 	t.Helper()
 	e, ok := r.err.(*engine.Error)
@@ -66,7 +66,7 @@ func (r *ran) failure(t *testing.T) *engine.Error {
 	return e
 }
 
-// told is what the model was told of its calls.
+// told returns the results of its calls that the model received.
 func (r *ran) told() (texts []string) {
 	seen := r.models.Requests()
 	for _, m := range seen[len(seen)-1].Request.Messages {
@@ -79,7 +79,7 @@ func (r *ran) told() (texts []string) {
 	return texts
 }
 
-// offered are the names under which the model was offered tools.
+// offered returns the names under which the model was offered tools.
 func (r *ran) offered() (names []string) {
 	for _, d := range r.models.Requests()[0].Request.Tools {
 		names = append(names, d.Name)
@@ -87,7 +87,7 @@ func (r *ran) offered() (names []string) {
 	return names
 }
 
-// run runs a script. EXE in it is the test's own binary, and URL is the good server's.
+// run runs a script. EXE in it is the test's binary, and URL the URL of the good server.
 func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentscript.RunOption) *ran {
 	t.Helper()
 	exe, err := os.Executable()
@@ -121,8 +121,7 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 	return r
 }
 
-// declared declares a server in a mode behind a transport; what else the declaration says begins with
-// a comma.
+// declared declares a server in a mode with a transport; more of the declaration begins with a comma.
 func declared(t *testing.T, name, mode, transport, more string) string {
 	switch {
 	case transport == remote.TransportStdio:
@@ -226,7 +225,7 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 	for script, want := range map[string]string{
 		`s = mcp(EXE, env = {"` + asServer + `": "good", "TOKEN": secret("TOKEN")})`: "the token is [TOKEN]",
 		`s = mcp(EXE, env = {"` + asServer + `": "gone", "TOKEN": secret("TOKEN")})`: "no configuration found: [TOKEN]",
-		// Nor are those seen that a script writes out.
+		// Literal secrets in a script are not visible either.
 		`s = mcp(EXE, env = {"` + asServer + `": "good", "TOKEN": "` + value + `"})`:                                                                    "the token is [redacted]",
 		`s = mcp(EXE, args = ["--header", "X-Key: Bearer ` + value + `"], env = {"` + asServer + `": "gone", "TOKEN": "` + value + `"})`:                `Bearer [redacted]`,
 		`s = mcp(url = "` + served(t, remote.TransportHTTP, nil).URL + `/?api_key=` + value + `", headers = {"Authorization": "Bearer ` + value + `"})`: `?api_key=[redacted]`,
@@ -241,8 +240,8 @@ func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 	}
 }
 
-// What a server says of its secret is hidden in whichever way it writes it: in schemas, progress and results, and
-// where what it says is cut in the midst of it.
+// A secret in a server's output is hidden in whatever form the server writes it: in schemas, progress and results, and
+// where the output is cut inside it.
 func TestSpeltSecrets(t *testing.T) {
 	t.Parallel()
 	const value = "s3cret\\\"/+= v\u00e4lue-of-a-token"
@@ -262,7 +261,7 @@ main = agent(prompt = "x", tools = [s])`, `
 	for _, d := range r.models.Requests()[0].Request.Tools {
 		all += d.Schema + d.Params.JSONSchema()
 	}
-	for _, e := range r.events { // progress may come too late to be told
+	for _, e := range r.events { // progress may come too late to be reported
 		all += e.Text()
 	}
 	for _, part := range []string{value[:10], value[len(value)-10:], "s3cret", "of-a-token", base64.StdEncoding.EncodeToString([]byte("me:" + value))[8:24]} {
@@ -341,8 +340,8 @@ main = agent(prompt = "x", tools = [go, a, b, odd])`, `
 	}
 }
 
-// A rule that forbids a tool by the name that its server gives it goes on to hold when another server
-// comes to have a tool of that name, and for letters that providers do not take.
+// A rule that forbids a tool by its name on its server still holds when another server has a tool with that name, and
+// for characters that providers reject.
 func TestRulesOfRenamedTools(t *testing.T) {
 	t.Parallel()
 	script := `

@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// resolved are the values of settings, by name.
+// resolved maps the names of settings to their values.
 type resolved map[string]string
 
-// resolve looks up what settings stand for. The values that must not be seen go into hidden.
+// resolve looks up the values of settings. It adds secret values to hidden.
 func (c *Client) resolve(spec *remote.Server, settings []remote.Setting, hidden *redact.Redactor) (resolved, *engine.Error) {
 	out := resolved{}
 	for _, s := range settings {
@@ -34,7 +34,7 @@ func (c *Client) resolve(spec *remote.Server, settings []remote.Setting, hidden 
 	return out, nil
 }
 
-// secret looks up one that is for something.
+// secret looks up a secret; use names its purpose.
 func (c *Client) secret(spec *remote.Server, name, use string, hidden *redact.Redactor) (string, *engine.Error) {
 	if err := c.allowed(spec, engine.EffectEnv, name); err != nil {
 		return "", err
@@ -48,7 +48,7 @@ func (c *Client) secret(spec *remote.Server, name, use string, hidden *redact.Re
 	return secret, nil
 }
 
-// allowed asks whether a server may have what it needs.
+// allowed checks whether a server may have a use.
 func (c *Client) allowed(spec *remote.Server, kind engine.EffectKind, target string) *engine.Error {
 	use := capability.Use{Kind: kind, Target: target}
 	why := errNotGranted

@@ -23,7 +23,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The test binary is its own MCP server when this variable says which.
+// If this variable is set, the test binary is an MCP server in the mode that it names.
 const asServer = "AGENTSCRIPT_MCP_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -41,8 +41,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// leave ends a server. By os.Exit it would take a second where the race detector is linked, whose end
-// that is.
+// leave ends a server. With the race detector os.Exit would take a second to finish.
 func leave(code int) { syscall.Exit(code) }
 
 type echoArgs struct {
@@ -59,8 +58,8 @@ type sumResult struct {
 	Sum float64 `json:"sum"`
 }
 
-// goodServer keeps to the protocol, with a tool for each thing that one can do. No call of it outlives over, which may be
-// nil: over HTTP a call may arrive behind the message that cancels it.
+// goodServer follows the protocol and has a tool for each feature. No call outlives over, which may be nil: over HTTP a
+// call may arrive after the message that cancels it.
 func goodServer(over <-chan struct{}) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "good", Version: "1"}, &sdk.ServerOptions{PageSize: 5}) // so that its list has pages
 	released := make(chan struct{})
@@ -86,7 +85,7 @@ func goodServer(over <-chan struct{}) *sdk.Server {
 				return nil, nil, err
 			}
 		}
-		<-released // so that all was told before the answer
+		<-released // so that all progress was reported before the answer
 		return text("done"), nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "release"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
@@ -163,8 +162,8 @@ func goodServer(over <-chan struct{}) *sdk.Server {
 	return s
 }
 
-// asksByResult asks in the way of newer versions of the protocol, which have no requests of a
-// server during a call: nil when it was answered, or the session is of an older version.
+// asksByResult asks in the way of newer versions of the protocol, in which servers make no requests during a call. It
+// returns nil if the question was answered, or the session uses an older version.
 func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolResult {
 	if init := req.Session.InitializeParams(); init != nil && init.ProtocolVersion < "2026" || req.Params.InputResponses != nil {
 		return nil
@@ -172,7 +171,7 @@ func asksByResult(req *sdk.CallToolRequest, ask sdk.InputRequest) *sdk.CallToolR
 	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"q": ask}}
 }
 
-// Process is a server that is the test binary in a mode.
+// process returns a server that is the test binary in a mode.
 func process(t *testing.T, mode string) *remote.Server {
 	t.Helper()
 	exe, err := os.Executable()
@@ -189,7 +188,7 @@ func overEach(t *testing.T, test func(t *testing.T, spec *remote.Server)) {
 	t.Run("sse", func(t *testing.T) { test(t, served(t, remote.TransportSSE, nil)) })
 }
 
-// served is the good server at a URL.
+// served returns the good server at a URL.
 func served(t *testing.T, transport string, around func(http.Handler) http.Handler) *remote.Server {
 	t.Helper()
 	over := make(chan struct{})
@@ -221,7 +220,7 @@ func call(ctx context.Context, c *mcp.Client, spec *remote.Server, tool, args st
 	return mcptest.Call(ctx, c, spec, tool, args, sink)
 }
 
-// alive reports whether a process that is no zombie has the id.
+// alive reports whether a process with this id exists and is not a zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

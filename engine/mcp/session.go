@@ -14,15 +14,15 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
-// session is one connection with a server, and the process behind it.
+// session is one connection to a server, and the process behind it.
 type session struct {
 	server *server
 	cs     *sdk.ClientSession
-	proc   *transport.Process // nil of a server at a URL
+	proc   *transport.Process // nil for a server at a URL
 	hidden *redact.Redactor
-	words  transport.Tail // what the server wrote where nobody reads
+	words  transport.Tail // output of the server that nobody reads
 
-	whole  context.Context // of the session: what it has in flight ends with it
+	whole  context.Context // of the session: everything in flight ends with it
 	cancel context.CancelFunc
 	over   chan struct{} // closed when the session is lost or ended
 	ending sync.Once
@@ -30,10 +30,10 @@ type session struct {
 
 	intake  *transport.Intake
 	flights flights
-	changes atomic.Int64 // how often the server said that its tools changed
+	changes atomic.Int64 // how often the server reported that its tools changed
 }
 
-// connect starts or reaches the server and greets it.
+// connect starts or reaches the server and initializes a session.
 func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	if !s.client.begin() {
 		return nil, clientClosed(s.spec)
@@ -46,7 +46,7 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 			x.end()
 			return nil, err
 		}
-		go x.end() // nobody waits for it but Close
+		go x.end() // only Close waits for it
 		if err.Kind == engine.KindConfig {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (s *server) connect(ctx context.Context) (*session, *engine.Error) {
 	return x, nil
 }
 
-// stopped reports whether a context ended for another reason than that the server took too long.
+// stopped reports whether a context ended for another reason than a slow server.
 func stopped(ctx context.Context) bool { return ctx.Err() != nil && slow(context.Cause(ctx)) == 0 }
 
 // greet connects over a transport. The session outlives the context of the call that needed it.
@@ -78,11 +78,11 @@ func (x *session) greet(ctx context.Context, t sdk.Transport) (*sdk.ClientSessio
 	case c := <-done:
 		return c.cs, c.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx) // and whoever asked ends the session
+		return nil, context.Cause(ctx) // the caller ends the session
 	}
 }
 
-// end ends the session and all that was started for it. It returns when that is gone.
+// end ends the session and everything that was started for it, and returns when that has ended.
 func (x *session) end() {
 	x.ending.Do(func() {
 		defer x.server.client.running.Done()
@@ -101,7 +101,7 @@ func (x *session) end() {
 	<-x.over
 }
 
-// within makes the context of a call, which ends with the session as well.
+// within returns the context of a call, which also ends with the session.
 func (x *session) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(x.whole, func() { cancel(errOver) })

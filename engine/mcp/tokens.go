@@ -20,22 +20,22 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Tokens keeps what people signed in for, by the URL of the server. What is kept is secret.
+// Tokens stores sign-ins by the URL of the server. Their content is secret.
 type Tokens interface {
-	// Update hands f what is kept under a key, nil when nothing is, and keeps what f returns instead,
-	// nil for nothing. While f runs nobody else updates the key, whichever process it is: a token that
-	// renews another one is good for one time.
+	// Update calls f with the data stored under a key, nil if there is none, and stores what f returns instead, nil to
+	// delete it. While f runs, nobody else updates the key, not even another process: a refresh token is valid only
+	// once.
 	Update(ctx context.Context, key string, f func(kept []byte) ([]byte, error)) error
 }
 
-// WithTokens sets where sign-ins are kept: in memory, for as long as the Client lives, by default.
+// WithTokens sets where sign-ins are stored: by default in memory, as long as the Client exists.
 func WithTokens(t Tokens) Option { return func(c *config) { c.tokens = t } }
 
-// memoryTokens keeps sign-ins for as long as the process lives.
-type memoryTokens struct{ kept sync.Map } // of *memoryToken by key
+// memoryTokens stores sign-ins until the process ends.
+type memoryTokens struct{ kept sync.Map } // *memoryToken by key
 
 type memoryToken struct {
-	mu   sync.Mutex // held while it is updated, so that others need not wait
+	mu   sync.Mutex // held during an update, so that updates of other keys need not wait
 	data []byte
 }
 
@@ -52,16 +52,16 @@ func (m *memoryTokens) Update(_ context.Context, key string, f func([]byte) ([]b
 	return err
 }
 
-// TokenDir keeps sign-ins in this directory, a file each that its owner alone can read. It is made
-// when the first one is kept.
+// TokenDir stores sign-ins in this directory, one file each, which only the owner can read. The directory is created
+// with the first sign-in.
 type TokenDir string
 
 const (
 	tokenSuffix = ".json"
-	halfSuffix  = ".new" // behind tokenSuffix: what is being written
+	halfSuffix  = ".new" // after tokenSuffix: a file being written
 )
 
-// path is the file of a key: people are to know it by the host.
+// path returns the file of a key. Its name contains the host, so that people recognize it.
 func (d TokenDir) path(key string) string {
 	_, host, _ := strings.Cut(key, "://")
 	host, _, _ = strings.Cut(host, "/")
@@ -78,7 +78,7 @@ func (d TokenDir) path(key string) string {
 // Update implements [Tokens].
 func (d TokenDir) Update(ctx context.Context, key string, f func([]byte) ([]byte, error)) (err error) {
 	path := d.path(key)
-	if _, err := os.Stat(string(d)); errors.Is(err, fs.ErrNotExist) { // nothing is kept, and nothing is made for looking
+	if _, err := os.Stat(string(d)); errors.Is(err, fs.ErrNotExist) { // nothing is stored, and reading creates nothing
 		next, err := f(nil)
 		if err != nil || next == nil {
 			return err
@@ -93,7 +93,7 @@ func (d TokenDir) Update(ctx context.Context, key string, f func([]byte) ([]byte
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	disk.SweepAll(string(d), tokenSuffix+halfSuffix) // of processes that were killed
+	disk.SweepAll(string(d), tokenSuffix+halfSuffix) // left by processes that were killed
 	kept, err := readToken(path)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (d TokenDir) Update(ctx context.Context, key string, f func([]byte) ([]byte
 	return disk.Replace(path, path+halfSuffix, next)
 }
 
-// lock waits for others who renew the same token, which takes them a request.
+// lock waits for other processes that renew the same token, which takes them one request.
 func (d TokenDir) lock(ctx context.Context, path string) (*os.File, error) {
 	for {
 		f, err := disk.Lock(path)
@@ -123,7 +123,7 @@ func (d TokenDir) lock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// readToken reads a file, which others than its owner must not be able to do.
+// readToken reads a file, which must not be readable by others than its owner.
 func readToken(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func readToken(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// List returns the sign-ins in the directory, and an error about those that cannot be read.
+// List returns the sign-ins in the directory, and an error for those that cannot be read.
 func (d TokenDir) List() ([]SignedIn, error) {
 	out := []SignedIn{}
 	entries, err := os.ReadDir(string(d))

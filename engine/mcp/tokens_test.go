@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever a server's URL is, its sign-in is a file of the directory.
+// Whatever a server's URL is, its sign-in is a file in the directory.
 func FuzzTokenFile(f *testing.F) {
 	for _, key := range []string{"https://a.example/mcp", "", "://", "https://../../x", "https://.\x00/"} {
 		f.Add(key)
@@ -20,7 +20,7 @@ func FuzzTokenFile(f *testing.F) {
 	})
 }
 
-// A file is named for the host, as far as file systems take it, and for nobody else's URL.
+// A file is named after the host, as far as file systems permit, and differs for every URL.
 func TestTokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	for key, begins := range map[string]string{"https://a.example:8443/mcp": "a.example_8443-", "https://a.example:8443/other": "a.example_8443-",
@@ -40,7 +40,7 @@ func TestTokenFiles(t *testing.T) {
 		}
 		found := false
 		for _, file := range files {
-			data, _ := os.ReadFile(dir + "/" + file.Name()) // empty of a lock
+			data, _ := os.ReadFile(dir + "/" + file.Name()) // empty for a lock
 			found = found || strings.HasPrefix(file.Name(), begins) && string(data) == key
 		}
 		if !found {
@@ -49,7 +49,7 @@ func TestTokenFiles(t *testing.T) {
 	}
 }
 
-// How far a call has come is told with the whole of it and the server's words, where it says them.
+// Progress includes the total and the server's message, if there are any.
 func TestProgressText(t *testing.T) {
 	for want, p := range map[string]struct {
 		done, total float64

@@ -23,16 +23,16 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// wire is a server that speaks by hand, and does not keep to the protocol.
+// wire is a hand-written server that violates the protocol.
 type wire struct {
 	mode string
-	much int                    // bytes of what is too large
-	say  func(text string) bool // one message, or what is none; false when nobody listens
+	much int                    // the size of too large messages
+	say  func(text string) bool // sends a message, or something that is not one; false if nobody listens
 	die  func()                 // does not return
-	died func() bool            // once before; and from now on
+	died func() bool            // reports whether it died before, and marks it as dead
 }
 
-// wireMessage is what matters of what a client sends.
+// wireMessage is the relevant part of a client's message.
 type wireMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -104,22 +104,22 @@ func (w *wire) call(id json.RawMessage) {
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"isError":true}}`, id)
 		return
 	case "refuses":
-		w.sayf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32005,"message":"no such city"}}`, id) // a code that the SDK has for itself
+		w.sayf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32005,"message":"no such city"}}`, id) // a code that the SDK reserves
 		return
 	case "floods":
 		for large := strings.Replace(notice, `"x"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1); w.say(large); {
 		}
 		return
-	case "chatters": // a few thousand notices before the answer are no flood
+	case "chatters": // a few thousand notifications before the answer are not a flood
 		for range w.much >> 13 {
 			w.say(notice)
 		}
-	case "halves": // a message is cut off in the midst of the call
+	case "halves": // a message is cut off in the middle of the call
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[`, id)
 	case "swells":
 		w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, id, strings.Repeat("x", w.much))
 		return
-	case "prints": // lines that are no message, and the answer
+	case "prints": // lines that are not messages, and the answer
 		for _, line := range []string{"debug: about to answer", "", "[info] soon", `{"level":"info","msg":"now"}`, "7", "null", "[]", "[1]"} {
 			w.say(line)
 		}
@@ -132,7 +132,7 @@ func (w *wire) call(id json.RawMessage) {
 	w.sayf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"went"}]}}`, id)
 }
 
-// blab says the secret that the process was given in all that can be said in a call.
+// blab repeats the process's secret in every possible place of a call.
 func (w *wire) blab(m wireMessage) {
 	token := os.Getenv("TOKEN")
 	quoted, _ := json.Marshal(token)
@@ -154,7 +154,7 @@ func (w *wire) blab(m wireMessage) {
 
 // wireServer is the server over the streams of this process.
 func wireServer(mode string) {
-	if pids := os.Getenv("PIDS"); pids != "" { // of the server, of what started it, and of their group's leader
+	if pids := os.Getenv("PIDS"); pids != "" { // of the server, of its parent, and of their group's leader
 		if err := os.WriteFile(pids, fmt.Appendln(nil, os.Getpid(), os.Getppid(), syscall.Getpgrp()), 0o600); err != nil {
 			leave(1)
 		}
@@ -206,14 +206,14 @@ func wireServer(mode string) {
 	}
 }
 
-// stay ends never: select {} the runtime would call a deadlock.
+// stay never ends: the runtime would report select {} as a deadlock.
 func stay() {
 	for {
 		time.Sleep(time.Hour)
 	}
 }
 
-// wired is the server in a mode over a transport.
+// wired returns the server in a mode with a transport.
 func wired(t *testing.T, mode, transport string) *remote.Server {
 	t.Helper()
 	if transport == remote.TransportStdio {
@@ -230,7 +230,7 @@ func wired(t *testing.T, mode, transport string) *remote.Server {
 	return &remote.Server{Name: mode, URL: s.URL, Transport: transport}
 }
 
-// wireHTTP is the server at a URL, in the newer way or by a stream of its own for all answers.
+// wireHTTP is the server at a URL, in the newer way or with one separate stream for all answers.
 type wireHTTP struct {
 	mode string
 	sse  bool
@@ -239,7 +239,7 @@ type wireHTTP struct {
 	mu   sync.Mutex
 	died bool
 	to   http.ResponseWriter // of the stream
-	drop chan struct{}       // ends the stream without a word
+	drop chan struct{}       // ends the stream abruptly
 }
 
 func (h *wireHTTP) wire(w http.ResponseWriter, die func()) *wire {
@@ -316,7 +316,7 @@ func (h *wireHTTP) stream(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "event: endpoint\ndata: /say\n\n")
 	_ = http.NewResponseController(w).Flush() // a client that is gone ends the request
 	h.mu.Unlock()
-	defer func() { // nothing is written behind the end
+	defer func() { // nothing is written after the end
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.to == w {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/abi"
 )
 
-// Digest returns the hash of the canonical request. Branches must not share a Request whose
-// digest was never taken.
+// Digest returns the hash of the canonical request. It caches hashes in r, so branches must not share a Request before
+// its digest was first taken.
 func (r *Request) Digest() [sha256.Size]byte {
 	if !r.headed {
 		r.head, r.headed = r.digestHead(), true
@@ -25,8 +25,8 @@ func (r *Request) Digest() [sha256.Size]byte {
 	return sha256.Sum256(both[:])
 }
 
-// headDigest is the digest of all but the messages of the requests that an agent makes, as long
-// as they are the same: a long prompt is hashed once and not by every run.
+// headDigest is the digest of everything but the messages. An agent's requests share it as long as that part stays the
+// same, so that a long prompt is not hashed anew in every run.
 type headDigest struct {
 	of  headKey
 	sum [sha256.Size]byte
@@ -35,10 +35,10 @@ type headDigest struct {
 // HeadCache holds the digest that the requests of an agent share.
 type HeadCache struct{ last atomic.Pointer[headDigest] }
 
-// CacheHead has the request take its digest from a cache, and put it there.
+// CacheHead makes the request read the digest of its head from a cache and store it there.
 func (r *Request) CacheHead(c *HeadCache) { r.known = c }
 
-// headKey distinguishes heads by what they point to, which does not change.
+// headKey identifies a head by the pointers in it, whose contents do not change.
 type headKey struct {
 	model, system   string
 	tools           *ToolDef
@@ -91,8 +91,8 @@ func (r *Request) appendHead(b []byte) []byte {
 	if r.Output != nil {
 		b = r.Output.appendCanon(b)
 	}
-	// What is added to a request over time is written only when it is there: the digests of
-	// requests without it stay as they were.
+	// Members that were added later are written only when they are set, so that the digests of requests without them
+	// stay the same.
 	if r.Choice != (ToolChoice{}) {
 		b = abi.AppendText(abi.AppendText(append(b, 'c'), string(r.Choice.Mode)), r.Choice.Tool)
 	}
@@ -136,7 +136,7 @@ func (p *Params) appendCanon(b []byte) []byte {
 	return b
 }
 
-// sent reports whether any parameter is.
+// sent reports whether any parameter is set.
 func (p *Params) sent() bool {
 	return p.Temperature != nil || p.TopP != nil || p.MaxTokens != nil || p.Seed != nil || p.Stop != nil || p.Effort != "" ||
 		p.ReasoningTokens != nil || p.Cache || p.ParallelCalls != nil || len(p.Extra) > 0

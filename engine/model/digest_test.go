@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The digest of what an agent's requests have in common is kept between runs. A handler that
-// changes a copy of a request gets the digest of the copy, and leaves that of the agent as it is.
+// The digest of the common part of an agent's requests is kept between runs. A handler that changes a copy of a request
+// gets the digest of the copy, and does not change the agent's.
 func TestKeptDigestIsOfTheRequest(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)

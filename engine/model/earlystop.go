@@ -6,9 +6,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// EarlyStop reads an answer while it arrives, until there is enough of it. It is for handlers of
-// models: one that can end a request early asks it after each piece of text, and answers with
-// what it has. A EarlyStop is not safe for concurrent use.
+// EarlyStop reads an answer while it arrives, until there is enough of it. It is for handlers of models that can end a
+// request early: they call Feed with each piece of text and answer with [EarlyStop.Answer]. An EarlyStop is not safe
+// for concurrent use.
 type EarlyStop struct {
 	enough   *predicate.Predicate
 	subjects []string
@@ -17,7 +17,7 @@ type EarlyStop struct {
 	met      bool
 }
 
-// Watch returns the watch of one answer, nil when all of it is wanted.
+// Watch returns an EarlyStop for one answer, nil if all of the answer is wanted.
 func (o *Output) Watch() *EarlyStop {
 	if o == nil || o.Enough == nil || o.Type == nil {
 		return nil
@@ -33,7 +33,7 @@ func (o *Output) Watch() *EarlyStop {
 	return w
 }
 
-// holds asks only about what has arrived whole: a text that still grows may become another.
+// holds only considers fields that have arrived completely: a text that still grows may change its meaning.
 func (w *EarlyStop) holds() bool {
 	for _, s := range w.subjects {
 		if s == "" || w.stream.State("."+s) != lenient.Complete {
@@ -43,17 +43,17 @@ func (w *EarlyStop) holds() bool {
 	return w.enough.Holds(w.stream.Snapshot())
 }
 
-// Feed takes a piece of the answer's text and reports whether more is wanted.
+// Feed takes a piece of the answer's text and reports whether more is needed.
 func (w *EarlyStop) Feed(text string) bool { return w.stream.Feed(text) && !w.met }
 
 // Met reports whether there is enough.
 func (w *EarlyStop) Met() bool { return w.met }
 
-// Answer is what had arrived whole, as JSON: what was half written is left out.
+// Answer returns, as JSON, what has arrived completely, without unfinished values.
 func (w *EarlyStop) Answer() string {
 	v := w.stream.Snapshot()
 	m, ok := v.AsMap()
-	if !ok { // a record, when the last field has just come
+	if !ok { // a record, when the last field has just arrived
 		return generable.JSON(generable.Answer(v, w.of), nil)
 	}
 	out := generable.NewMap(m.Len())
@@ -66,8 +66,8 @@ func (w *EarlyStop) Answer() string {
 	return generable.JSON(out.Value(), nil)
 }
 
-// answerKey returns what a model writes in place of a key of what is known of a value of type t, and the type of its value
-// where that is known.
+// answerKey returns the key that a model writes for a key of a partial value of type t, and the type of the key's value
+// if it is known.
 func answerKey(t *generable.Type, m *generable.Map, key string) (string, *generable.Type) {
 	if t = t.Deref(); t.Kind == generable.UnionType {
 		tag, _ := m.Get(t.Tag)
@@ -81,8 +81,8 @@ func answerKey(t *generable.Type, m *generable.Map, key string) (string, *genera
 	return f.Key(), f.Type
 }
 
-// appendCanon writes what an output asks for. What is added to it over time is written only when
-// it is there, so that older digests stay.
+// appendCanon writes what an output requests. Members that were added later are written only when they are set, so that
+// older digests stay the same.
 func (o *Output) appendCanon(b []byte) []byte {
 	b = append(append(b, 'o'), o.Type.ID()...)
 	b = append(b, o.Structured...)

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// ImageType is the schema of a picture that an agent takes: by reference, since the address of a
-// picture, or its bytes as a data URL, is all that a provider is sent.
+// ImageType is the schema of a picture that an agent takes. It is a reference: a provider only receives the picture's
+// address or its bytes as a data URL.
 var ImageType = &generable.Type{Kind: generable.RecordType, Name: "Image", Doc: "A picture", Fields: []generable.Field{
 	{Name: "url", Type: generable.StrT, Guide: "an http, https or data URL"},
 	{Name: "mime", Type: generable.StrT, Guide: "the media type, as image/png; a data URL says it itself", Optional: true, Default: generable.StrOf("")},
@@ -22,8 +22,8 @@ func ImageValue(i Image) generable.Value {
 	return generable.NewRecord(ImageType, []generable.Value{generable.StrOf(i.URL), generable.StrOf(i.MIME)}).Value()
 }
 
-// ReadImage returns the picture that a file holds, as a data URL. It reports false for a file in a format that models
-// do not read: they read png, jpeg, gif and webp.
+// ReadImage returns the picture in a file as a data URL. It reports false for a format that models do not read: they
+// read png, jpeg, gif and webp.
 func ReadImage(data string) (Image, bool) {
 	mime := ""
 	switch {
@@ -41,7 +41,7 @@ func ReadImage(data string) (Image, bool) {
 	return Image{URL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(data)), MIME: mime}, true
 }
 
-// IsImageURL reports whether a text is a URL that a picture may have: http, https or data.
+// IsImageURL reports whether a text is a URL with a scheme for pictures: http, https or data.
 func IsImageURL(text string) bool {
 	for _, scheme := range []string{"http://", "https://", "data:"} {
 		if len(text) >= len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
@@ -62,12 +62,12 @@ func asImage(v generable.Value) (Image, bool) {
 	return Image{URL: url, MIME: mime}, true
 }
 
-// HoldsPictures looks for one without making anything: most values have none.
+// HoldsPictures reports whether a value contains a picture. It does not allocate, since most values contain none.
 func HoldsPictures(v generable.Value) bool {
 	return holds(v, func(t *generable.Type) bool { return t == ImageType })
 }
 
-// holdsMedia looks for a picture or a sound.
+// holdsMedia reports whether a value contains a picture or a sound.
 func holdsMedia(v generable.Value) bool {
 	return holds(v, func(t *generable.Type) bool { return t == ImageType || t == AudioType })
 }
@@ -87,8 +87,8 @@ func holds(v generable.Value, is func(*generable.Type) bool) bool {
 	return false
 }
 
-// WithoutPictures takes the pictures out of a value: each is replaced by a word that says which it
-// is, as models are used to, and a sound by its transcript. What holds none stays as it is.
+// WithoutPictures replaces each picture in a value by a numbered placeholder, a form that models are used to, and each
+// sound by its transcript. It appends the pictures to out. A value without media is returned unchanged.
 func WithoutPictures(v generable.Value, out *[]Image) generable.Value {
 	if i, ok := asImage(v); ok {
 		*out = append(*out, i)
@@ -103,7 +103,7 @@ func WithoutPictures(v generable.Value, out *[]Image) generable.Value {
 	return typing.Rebuilt(v, func(item generable.Value) generable.Value { return WithoutPictures(item, out) })
 }
 
-// pictured is a value as text, with words where its pictures stand, and the pictures.
+// pictured returns a value as text, with placeholders for its pictures, and the pictures.
 func pictured(v generable.Value, t *generable.Type) (string, []Image) {
 	if text, ok := v.AsStr(); ok {
 		return text, nil
@@ -119,8 +119,8 @@ func pictured(v generable.Value, t *generable.Type) (string, []Image) {
 	return generable.JSON(v, nil), images
 }
 
-// InputMessage returns the one message that shows a value to a model: its text, then what comes after it,
-// and the pictures in it. A picture by itself needs no word for it.
+// InputMessage returns the message that shows a value to a model: its text, then after, then its pictures. A value that
+// is a picture has no text.
 func InputMessage(v generable.Value, t *generable.Type, after string) []Message {
 	text, images := pictured(v, t)
 	if _, alone := asImage(v); alone {
@@ -141,8 +141,8 @@ func InputMessage(v generable.Value, t *generable.Type, after string) []Message 
 	return own.message[:]
 }
 
-// InputText is how a value is shown to a model: a str verbatim, anything else as JSON with a
-// union's discriminator first.
+// InputText returns a value as it is shown to a model: a str verbatim, anything else as JSON with a union's
+// discriminator first.
 func InputText(v generable.Value, t *generable.Type) string {
 	text, _ := pictured(v, t)
 	return text

@@ -1,5 +1,5 @@
-// Package model holds what is said to a model and what it answers: requests, messages, their parts,
-// tokens used, and the digests by which recorded requests are found again.
+// Package model defines requests to models and their answers: messages, message parts, token usage, and the digests
+// that identify recorded requests.
 package model
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Role says who a [Message] is from.
+// Role says who sent a [Message].
 type Role string
 
-// The roles of a conversation. The system text is no message: see [Request].
+// The roles of a conversation. The system text is not a message: see [Request].
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -28,8 +28,8 @@ type Message struct {
 	Role  Role   `json:"role"`
 	Parts []Part `json:"parts"`
 
-	// stands is what the text of the first part is short for, which the message before says: see
-	// [Message.HandOver]. Digests are of it.
+	// stands is the full text of the first part, which refers to the message before instead of repeating it: see
+	// [Message.HandOver]. Digests cover the full text.
 	stands *string
 }
 
@@ -40,7 +40,7 @@ type PartKind string
 const (
 	PartText      PartKind = "text"
 	PartImage     PartKind = "image"
-	PartAudio     PartKind = "audio"     // what a model said aloud
+	PartAudio     PartKind = "audio"     // a model's spoken answer
 	PartReasoning PartKind = "reasoning" // the model's thoughts: never shown as its answer
 	PartCall      PartKind = "call"
 	PartResult    PartKind = "result"
@@ -55,20 +55,21 @@ type Part struct {
 	Call   *ToolCall   `json:"call,omitempty"`
 	Result *ToolResult `json:"result,omitempty"`
 	Opaque *Opaque     `json:"opaque,omitempty"`
-	// Of is the call whose tool returned the picture, which follows the results in a turn of the user's. A provider that
-	// takes pictures inside results is sent it there. Few parts have one: a pointer keeps all others small.
+	// Of is the ID of the call whose tool returned the picture. The picture is in a user message after the results;
+	// providers that accept pictures inside results receive it there. It is a pointer to keep parts small, since few
+	// have one.
 	Of *string `json:"of,omitempty"`
 }
 
-// HandedOver is the text of an input that is the answer before it.
+// HandedOver is the text of an input that equals the answer before it.
 const HandedOver = "The input is the answer above."
 
-// leastHandedOver is how many bytes an answer has at least that is referred to: of less, the reference is
-// the longer one by far.
+// leastHandedOver is the minimum length in bytes of an answer that an input refers to: for shorter ones the reference
+// is much longer than the text.
 const leastHandedOver = 8
 
-// HandOver has a message, whose first text begins with what the answer before it says, refer to that
-// instead of saying it again. Parts are not to be shared with another message.
+// HandOver shortens a message whose text begins with said, the answer before it: the text then refers to that answer
+// instead of repeating it. The message's parts must not be shared with another message.
 func (m *Message) HandOver(said string) {
 	if len(said) >= leastHandedOver && len(m.Parts) == 1 && m.Parts[0].Kind == PartText && m.stands == nil {
 		if rest, ok := strings.CutPrefix(m.Parts[0].Text, said); ok {
@@ -78,7 +79,7 @@ func (m *Message) HandOver(said string) {
 	}
 }
 
-// Whole returns the message by itself, without what is short for the message before it.
+// Whole returns the message with its full text, without a reference to the message before it.
 func (m Message) Whole() Message {
 	if m.stands != nil && len(m.Parts) > 0 {
 		m.Parts = slices.Clone(m.Parts)
@@ -87,21 +88,21 @@ func (m Message) Whole() Message {
 	return m
 }
 
-// Image is a picture by reference. Nothing is fetched to build a request: the provider reads an
-// http or https URL itself, and a data URL holds the picture.
+// Image is a picture by reference. Building a request fetches nothing: the provider itself reads an http or https URL,
+// and a data URL contains the picture.
 type Image struct {
 	URL string `json:"url"`
-	// MIME is the media type, as image/png. A data URL says it itself; for others it may be
-	// empty where the provider does not ask for it.
+	// MIME is the media type, such as image/png. A data URL contains it; for other URLs it may be empty if the provider
+	// does not require it.
 	MIME string `json:"mime,omitempty"`
 }
 
-// ToolCall is a model's wish to run a tool.
+// ToolCall is a model's request to run a tool.
 type ToolCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Args string `json:"args"` // the arguments as the model wrote them, meant to be a JSON object
-	// Dialect is that of the schema which gave the arguments another form, as of a [Response].
+	// Dialect is the schema dialect that changed the form of the arguments, as in [Response].
 	Dialect string `json:"dialect,omitempty"`
 }
 
@@ -111,14 +112,14 @@ type ToolResult struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
 	IsError bool   `json:"is_error,omitempty"`
-	// Untrusted says that the text is an envelope around what a tool brought from outside.
+	// Untrusted reports whether the text is an envelope around content that a tool brought from outside.
 	Untrusted bool `json:"untrusted,omitempty"`
 
-	Pictures []Image `json:"-"` // that the tool gave beside the text, until they stand in a message; never recorded
+	Pictures []Image `json:"-"` // the tool's pictures, until they are in a message; never recorded
 }
 
-// Opaque is provider state (a signature, redacted reasoning) that is sent back to the same
-// provider family and dropped for any other.
+// Opaque is provider state (a signature, redacted reasoning). It is sent back to the same provider family and dropped
+// for any other.
 type Opaque struct {
 	Provider string `json:"provider"`
 	Data     string `json:"data"`
@@ -134,33 +135,32 @@ type ToolDef struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Params      *generable.Type `json:"-"` // a schema
-	// Schema is the JSON Schema of the parameters, verbatim, where Params cannot say all of it:
-	// of a tool of another process. Providers are sent it instead.
+	// Schema is the JSON Schema of the parameters, verbatim. It is set for tools of another process, where Params
+	// cannot express all of it, and is then sent to providers instead.
 	Schema string `json:"-"`
-	// After are the tools without whose success a call is refused. Models are not told, for which the words of the
-	// description and of the refusal are.
+	// After lists the tools that must succeed before a call of this one is permitted. It is not sent to models: they
+	// learn it from the description and from the refusal.
 	After []string `json:"-"`
 }
 
-// Params are a model call's parameters. A nil member is not sent, so that the provider's
-// default holds; a zero is sent.
+// Params are a model call's parameters. A nil member is not sent, so the provider's default applies; a zero is sent.
 type Params struct {
 	Temperature *float64 `json:"temperature,omitempty"` // 0 to 2
 	TopP        *float64 `json:"top_p,omitempty"`       // 0 to 1
 	MaxTokens   *int     `json:"max_tokens,omitempty"`  // of the answer
 	Seed        *int     `json:"seed,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
-	// Effort is how long a model is to think that can: none, minimal, low, medium, high, xhigh
-	// or max, as far as the provider has them; "" leaves it to the provider.
+	// Effort is the reasoning effort for models that reason: none, minimal, low, medium, high, xhigh or max, as far as
+	// the provider supports them; "" leaves it to the provider.
 	Effort string `json:"effort,omitempty"`
-	// ReasoningTokens bounds the thinking where a provider counts it in tokens; 0 turns it off.
+	// ReasoningTokens limits the reasoning for providers that count it in tokens; 0 turns it off.
 	ReasoningTokens *int `json:"reasoning_tokens,omitempty"`
-	// Cache marks the prompt for a provider that caches only what is marked. Others cache by
-	// themselves or not at all, and are sent nothing.
+	// Cache marks the prompt for providers that cache only what is marked. Other providers, which cache by themselves
+	// or not at all, receive nothing.
 	Cache bool `json:"cache,omitempty"`
-	// ParallelCalls says whether one answer may hold several calls of tools.
+	// ParallelCalls says whether one answer may contain several tool calls.
 	ParallelCalls *bool `json:"parallel_calls,omitempty"`
-	// Extra is a JSON object whose members go into the provider's request as they are, last.
+	// Extra is a JSON object whose members are copied unchanged into the provider's request, last.
 	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
@@ -183,10 +183,10 @@ func ToolChoiceOf(word string) ToolChoice {
 	return ToolChoice{Mode: ChoiceTool, Tool: word}
 }
 
-// ChoiceMode is a way to choose tools.
+// ChoiceMode is a mode of choosing tools.
 type ChoiceMode string
 
-// The ways to choose tools.
+// The modes of choosing tools.
 const (
 	ChoiceAuto     ChoiceMode = ""         // the model decides
 	ChoiceRequired ChoiceMode = "required" // some tool must be called
@@ -194,12 +194,12 @@ const (
 	ChoiceTool     ChoiceMode = "tool"     // this one must be called
 )
 
-// Structured says how firmly a model is held to its output type.
+// Structured says how strictly a model is held to its output type.
 type Structured string
 
 // The tiers of structured output.
 const (
-	StructuredAuto        Structured = "auto"        // the best that the provider has
+	StructuredAuto        Structured = "auto"        // the best tier that the provider has
 	StructuredConstrained Structured = "constrained" // schema-constrained decoding or an error
 	StructuredGuided      Structured = "guided"      // the prompt alone
 )
@@ -208,16 +208,16 @@ const (
 type Output struct {
 	Type       *generable.Type
 	Structured Structured
-	// Enough ends the answer once it holds of the fields that have arrived, nil wants all of it.
-	// A handler that cannot end a request early returns the whole answer. See [Output.Watch].
+	// Enough ends the answer as soon as it holds for the fields that have arrived; nil waits for all of them. A handler
+	// that cannot end a request early returns the whole answer. See [Output.Watch].
 	Enough *predicate.Predicate
 }
 
-// Request is one call of a model: all that decides its answer, and nothing else. It is data,
-// so that another process can make the call, and its digest is part of the effect's id.
+// Request is one call of a model: everything that determines its answer, and nothing else. It is data, so that another
+// process can make the call, and its digest is part of the effect's id.
 //
-// A Request is immutable once dispatched. Conversations grow by [Request.Extend], which
-// chains digests, so that turn n does not hash turns 0 to n-1 again.
+// A Request is immutable once dispatched. Conversations grow by [Request.Extend], which chains digests: turn n does not
+// hash turns 0 to n-1 again.
 type Request struct {
 	Model    string // "provider/model", "" for the host's default
 	System   string
@@ -232,14 +232,14 @@ type Request struct {
 	head   [sha256.Size]byte // digest of everything but the messages
 	chain  [sha256.Size]byte // H(chain of the messages before, the last message)
 	hashed int32             // messages covered by chain
-	passed int32             // messages that were rewritten, in
-	by     uint32            // this rewriting
+	passed int32             // the number of messages already rewritten
+	by     uint32            // by the rewriting with this number
 	headed bool
-	known  *HeadCache // of the agent that makes the request, nil when there is none
+	known  *HeadCache // of the agent that makes the request, may be nil
 }
 
-// Extend returns a request that continues r's conversation. It shares r's messages and the
-// digests that were taken so far; r stays valid.
+// Extend returns a request that continues r's conversation. It shares r's messages and the digests taken so far; r
+// stays valid.
 //
 //go:noinline
 func (r *Request) Extend(messages ...Message) *Request {
@@ -248,8 +248,8 @@ func (r *Request) Extend(messages ...Message) *Request {
 	return &next
 }
 
-// Called is the request after tools were called: a model that had to call one is free to answer
-// then, or it would call for ever.
+// Called returns the request for the turn after a tool call. A model that was required to call a tool may now answer;
+// otherwise it would call tools forever.
 func (r *Request) Called() *Request {
 	if r.Choice.Mode == ChoiceRequired || r.Choice.Mode == ChoiceTool {
 		r.Choice, r.headed = ToolChoice{}, false
@@ -275,27 +275,26 @@ type Response struct {
 	Parts     []Part `json:"parts"`
 	Finish    Finish `json:"finish"`
 	RawFinish string `json:"raw_finish,omitempty"` // the provider's own word
-	Provider  string `json:"provider,omitempty"`   // that answered, as in "openai"
+	Provider  string `json:"provider,omitempty"`   // the provider that answered, such as "openai"
 	Model     string `json:"model,omitempty"`      // the model that answered, as the provider names it
 	RequestID string `json:"request_id,omitempty"`
-	// Dialect is that of the schema which gave the answer another form than the output type
-	// has by itself, "" when none did. The text is as the model wrote it; Decode of
-	// generable/dialect reads it.
+	// Dialect is the schema dialect that changed the form of the answer, "" if none did. The text is as the model wrote
+	// it; Decode of generable/dialect reads it.
 	Dialect string `json:"dialect,omitempty"`
 	Usage   Usage  `json:"usage"`
-	// Citations are what the provider says that the answer rests on, in its order.
+	// Citations are the sources that the provider names for the answer, in its order.
 	Citations []Citation `json:"citations,omitempty"`
-	// Read is what the text was read as when the answer was recorded, nil of one that comes from a provider.
+	// Read is the value that the text was decoded to when the answer was recorded, nil for an answer from a provider.
 	Read *generable.Value `json:"-"`
 }
 
-// Citation is a source of an answer: a page that the provider found, or a document that it was given.
+// Citation is a source of an answer: a page that the provider found, or a document in the request.
 type Citation struct {
 	URL    string `json:"url,omitempty"`
 	Title  string `json:"title,omitempty"`
-	Source string `json:"source,omitempty"` // the provider's own name of it: the id of a file, document or tool's result
+	Source string `json:"source,omitempty"` // the provider's name of the source: the id of a file, document or tool result
 	Quote  string `json:"quote,omitempty"`  // words of the source
-	Text   string `json:"text,omitempty"`   // the words of the answer that rest on it; empty where the provider does not say which
+	Text   string `json:"text,omitempty"`   // the words of the answer that it supports; empty if the provider does not say
 }
 
 // EachText calls do with each text of the answer.
@@ -318,7 +317,7 @@ func (c *Citation) EachText(do func(*string)) {
 	}
 }
 
-// Valid returns the answer with all its texts made UTF-8 by [ValidText]: r itself when they are. Nil stays nil.
+// Valid returns the answer with all texts made UTF-8 by [ValidText], r itself if they already are. Nil stays nil.
 func (r *Response) Valid() *Response { return r.Rewritten(ValidText) }
 
 func clone[T any](p *T) *T {
@@ -329,7 +328,7 @@ func clone[T any](p *T) *T {
 	return &own
 }
 
-// ValidText returns s with U+FFFD in place of each byte that is no UTF-8.
+// ValidText returns s with U+FFFD in place of each byte that is not valid UTF-8.
 func ValidText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -354,7 +353,7 @@ func (r *Response) Pictures() []Image {
 // Calls returns the tool calls of the answer, in order.
 func (r *Response) Calls() []*ToolCall { return CallsIn(r.Parts) }
 
-// TextIn returns the text of parts, joined.
+// TextIn returns the joined text of parts.
 //
 //go:noinline
 func TextIn(parts []Part) string {
@@ -380,11 +379,11 @@ func CallsIn(parts []Part) []*ToolCall {
 	return calls
 }
 
-// Stands returns what the text of the first part is short for, which [Message.HandOver] replaced; nil when it is not.
+// Stands returns the full text that [Message.HandOver] shortened, nil if it did not shorten the message.
 func (m *Message) Stands() *string { return m.stands }
 
-// StandsFor returns the message as one whose first text is short for whole, as [Message.HandOver] leaves it: for those who
-// read a request that another process wrote.
+// StandsFor returns the message marked as shortened from whole, as [Message.HandOver] leaves it. It is for reading a
+// request that another process wrote.
 func (m Message) StandsFor(whole *string) Message {
 	m.stands = whole
 	return m

@@ -7,22 +7,21 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Thread is a conversation so far, with the digest of it. It never changes, so that branches fork
-// it at no cost.
+// Thread is a conversation so far, with its digest. It is immutable, so branches fork it at no cost.
 type Thread struct {
 	Messages []Message
-	Given    *generable.Value  // what the last answer came to, in this run; nil when that is not known
+	Given    *generable.Value  // the value of the last answer in this run; nil if it is not known
 	chain    [sha256.Size]byte // as of a Request
 	hashed   int32
 }
 
-// Thread returns the conversation of a request, with the answer to it.
+// Thread returns the conversation of a request including the answer to it.
 func (r *Request) Thread(parts []Part) *Thread {
 	full := r.Extend(Message{Role: RoleAssistant, Parts: parts})
 	return &Thread{Messages: full.Messages, chain: full.chain, hashed: full.hashed}
 }
 
-// Resume has the request go on with a conversation, in place of its messages.
+// Resume makes the request continue a conversation, in place of its messages.
 func (r *Request) Resume(t *Thread) {
 	r.Messages, r.chain, r.hashed, r.passed = t.Messages, t.chain, t.hashed, 0
 }
@@ -32,8 +31,8 @@ func (r *Request) Replace(messages []Message) {
 	r.Messages, r.chain, r.hashed, r.passed = messages, [sha256.Size]byte{}, 0, 0
 }
 
-// Reheaded has the digest of a copy computed anew, of which more than the messages differs. The
-// requests that it was copied from keep theirs.
+// Reheaded discards the cached head digest of a copied request in which more than the messages changed. The original
+// request keeps its digest.
 func (r *Request) Reheaded() { r.headed, r.known = false, nil }
 
 // Since returns the messages after the last answer.
@@ -46,15 +45,15 @@ func (r *Request) Since() []Message {
 	return r.Messages
 }
 
-// TakePictures returns the result's pictures, which it does not keep any longer.
+// TakePictures returns the result's pictures and removes them from it.
 func (r *ToolResult) TakePictures() []Image {
 	pictures := r.Pictures
 	r.Pictures = nil
 	return pictures
 }
 
-// jsonRequest is what people and programs read of a request: types by name, and of a tool
-// what the model sees of it. It is for watching, and is not read back.
+// jsonRequest is the form of a request for people and programs: types by name, and only the part of a tool that the
+// model sees. It is for observation and is not read back.
 type jsonRequest struct {
 	Model      string      `json:"model,omitempty"`
 	System     string      `json:"system,omitempty"`
@@ -67,7 +66,7 @@ type jsonRequest struct {
 	Fallbacks  []string    `json:"fallbacks,omitempty"`
 }
 
-// MarshalJSON encodes what the model is sent, with the output type by its name.
+// MarshalJSON encodes what is sent to the model, with the output type by name.
 func (r *Request) MarshalJSON() ([]byte, error) {
 	out := jsonRequest{Model: r.Model, System: r.System, Messages: r.Messages, Tools: r.Tools, Fallbacks: r.Fallbacks}
 	if r.Output != nil {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Rewritten returns a request of which all texts are passed through do, r itself when none changes. Messages that
-// were passed through one of the same number before, in this request or in one that it extends, are not passed again.
+// Rewritten returns a request with all texts passed through do, r itself if none changes. by identifies the rewriting:
+// messages that a rewriting with the same number has already seen, in this request or in one that it extends, are
+// skipped.
 func (r *Request) Rewritten(by uint32, do func(string) string) *Request {
 	if r.by != by {
 		r.by, r.passed = by, 0
@@ -46,7 +47,7 @@ func (r *Request) Rewritten(by uint32, do func(string) string) *Request {
 	return own
 }
 
-// rewriteHead passes the texts of all but the messages through do.
+// rewriteHead passes all texts but those of the messages through do.
 func (r *Request) rewriteHead(do func(string) string, change func() *Request) {
 	head := func() *Request {
 		own := change()
@@ -79,7 +80,7 @@ func (r *Request) rewriteHead(do func(string) string, change func() *Request) {
 	}
 }
 
-// Rewritten returns the answer with all its texts passed through do: r itself when none changes. Nil stays nil.
+// Rewritten returns the answer with all texts passed through do, r itself if none changes. Nil stays nil.
 func (r *Response) Rewritten(do func(string) string) *Response {
 	if r == nil {
 		return nil
@@ -99,7 +100,7 @@ func (r *Response) Rewritten(do func(string) string) *Response {
 	return &own
 }
 
-// rewrittenParts returns parts with their texts passed through do, nil when none changes.
+// rewrittenParts returns parts with their texts passed through do, nil if none changes.
 func rewrittenParts(parts []Part, do func(string) string) []Part {
 	same := true
 	for i := range parts {
@@ -116,7 +117,7 @@ func rewrittenParts(parts []Part, do func(string) string) []Part {
 	return parts
 }
 
-// own replaces what the part shares with copies.
+// own replaces what the part shares with others by copies.
 func (p *Part) own() {
 	p.Image, p.Audio, p.Call, p.Result, p.Opaque = clone(p.Image), clone(p.Audio), clone(p.Call), clone(p.Result), clone(p.Opaque)
 	p.Of = clone(p.Of)

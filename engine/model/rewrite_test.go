@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// A message that refers to the answer before it keeps its whole text, which a rewrite reaches as well.
+// A message that refers to the answer before it keeps its full text, which a rewrite also changes.
 func TestRewrittenReachesWholeMessages(t *testing.T) {
 	const said = "the key is hunter2, and more"
 	m := model.Message{Role: model.RoleUser, Parts: []model.Part{{Kind: model.PartText, Text: said + "."}}}

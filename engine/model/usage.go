@@ -12,18 +12,18 @@ type Usage struct {
 	Reasoning  int  `json:"reasoning,omitempty"`
 	CacheRead  int  `json:"cache_read,omitempty"`
 	CacheWrite int  `json:"cache_write,omitempty"`
-	Estimated  bool `json:"estimated,omitempty"` // the provider reported none; counted as runes/4
-	// CostUSD is what the calls cost whose price is known, in US dollars. Unpriced counts the
-	// others: a sum with any of them is a least amount, not the cost.
+	Estimated  bool `json:"estimated,omitempty"` // the provider reported no usage; counted as runes/4
+	// CostUSD is the cost, in US dollars, of the calls whose price is known. Unpriced counts the others: with any of
+	// them, a sum is a lower bound.
 	CostUSD  float64 `json:"cost_usd,omitempty"`
 	Unpriced int     `json:"unpriced,omitempty"`
 }
 
-// MaxUsage is the most tokens that one call is believed to have used of any sort.
+// MaxUsage is the largest token count of any kind that is accepted for one call.
 const MaxUsage = 1_000_000_000
 
-// Plausible reports whether all counts are between 0 and [MaxUsage]. Others come from broken or
-// hostile servers, and would switch a budget off.
+// Plausible reports whether all counts are between 0 and [MaxUsage]. Other counts come from broken or hostile servers,
+// and would disable a budget.
 func (u Usage) Plausible() bool {
 	for _, n := range [...]int{u.In, u.Out, u.Reasoning, u.CacheRead, u.CacheWrite} {
 		if n < 0 || n > MaxUsage {
@@ -33,10 +33,10 @@ func (u Usage) Plausible() bool {
 	return u.CostUSD >= 0 && u.CostUSD <= MaxCostUSD && u.Unpriced >= 0
 }
 
-// MaxCostUSD is the most that one call is believed to cost, in US dollars.
+// MaxCostUSD is the highest cost that is accepted for one call, in US dollars.
 const MaxCostUSD = 1e6
 
-// Add returns the sum of two usages. A sum that is too large stays at the largest int.
+// Add returns the sum of two usages. A sum that overflows stays at the largest int.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		In: sum(u.In, v.In), Out: sum(u.Out, v.Out), Reasoning: sum(u.Reasoning, v.Reasoning),
@@ -55,8 +55,8 @@ func sum(a, b int) int {
 	return a + b
 }
 
-// EstimateUsage counts tokens as a quarter of the runes, for a call that came without a usage
-// that could be believed. Either argument may be nil.
+// EstimateUsage counts a quarter of the runes as tokens, for a call without a plausible usage. Either argument may be
+// nil.
 func EstimateUsage(req *Request, r *Response) Usage {
 	in, out := 0, 0
 	if req != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// mismatch says what an argument is when no value of its type can make the condition more than one
-// thing: one that never holds, or one that always does. It is "" when the condition may decide.
+// mismatch describes an argument whose type makes the condition constant: it never holds or always holds. It returns ""
+// if the condition can decide something.
 func (c *condition) mismatch(t *generable.Type) (is string) {
 	t = t.Deref()
 	for t.Kind == generable.ListType && t.Elem != nil { // its items are compared
@@ -23,7 +23,7 @@ func (c *condition) mismatch(t *generable.Type) (is string) {
 				continue
 			}
 			wrong := c.mismatch(v)
-			if is != "" || wrong == "" { // a value of that type fits, or there are several
+			if is != "" || wrong == "" { // a value of that type fits, or there are several types
 				return ""
 			}
 			is = wrong
@@ -37,7 +37,7 @@ func (c *condition) mismatch(t *generable.Type) (is string) {
 		}
 		return ""
 	}
-	if len(c.want.pieces) != 1 { // some text with stars
+	if len(c.want.pieces) != 1 { // a glob with stars
 		return ""
 	}
 	fits := true
@@ -62,7 +62,7 @@ func (c *condition) mismatch(t *generable.Type) (is string) {
 	return t.String()
 }
 
-// Message returns what is wrong with the pattern; who names what has the tools.
+// Message returns what is wrong with the pattern; who names the owner of the tools.
 func (u Unknown) Message(who string) string {
 	if u.Is != "" {
 		return fmt.Sprintf("the rule %q compares %q, and the tool %q takes %s there", u.Pattern, u.Arg, u.Name, u.Is)
@@ -73,7 +73,7 @@ func (u Unknown) Message(who string) string {
 	return fmt.Sprintf("the rule %q is about a tool that %s does not have", u.Pattern, who)
 }
 
-// Help returns what was probably meant.
+// Help suggests what was probably meant.
 func (u Unknown) Help(tools []Call) string {
 	if u.Near != "" {
 		return "did you mean " + strconv.Quote(u.Near) + "?"

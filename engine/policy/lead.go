@@ -7,14 +7,13 @@ import (
 	"unicode"
 )
 
-// What a path or an address leads to is known to the tool alone: it has a working directory, links and
-// mail servers. So a rule that forbids takes what it cannot know for what it forbids.
+// Only the tool knows where a path or an address leads: it has a working directory, links and mail servers. A rule that
+// forbids therefore treats what it cannot know as forbidden.
 
-// mayBe reports whether a path that is given from elsewhere than the glob may be one that the glob names:
-// one that climbs, or is absolute where the glob is relative, leads anywhere. Of a glob without a slash
-// the name of the file is compared.
+// mayBe reports whether a path with another base than the glob may be one that the glob names: a path that climbs, or
+// is absolute where the glob is relative, may lead anywhere. For a glob without a slash only the file name is compared.
 func (g *glob) mayBe(text string) bool {
-	if strings.Contains(g.text, "://") { // no path but an address
+	if strings.Contains(g.text, "://") { // an address, not a path
 		return false
 	}
 	text, isURL := fromFileURL(text)
@@ -31,7 +30,7 @@ func (g *glob) mayBe(text string) bool {
 	return strings.Contains(g.text, "/") || g.match(path.Base(at), true)
 }
 
-// fromFileURL is the path of a file:// address, which may name this machine.
+// fromFileURL returns the path of a file:// URL, which may name this machine as its host.
 func fromFileURL(text string) (at string, ok bool) {
 	const scheme = "file:"
 	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
@@ -45,18 +44,18 @@ func fromFileURL(text string) (at string, ok bool) {
 	return "/" + strings.TrimLeft(at, "/"), true
 }
 
-// absolute reports whether a path begins at a root, of a drive too.
+// absolute reports whether a path begins at a root, including that of a drive.
 func absolute(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
 
-// anywhere reports whether a path begins with what stands for another: a home, a variable, a link that
-// the kernel makes up.
+// anywhere reports whether a path begins with a name for another path: a home directory, a variable, a link that the
+// kernel resolves.
 func anywhere(p string) bool {
 	return slices.ContainsFunc([]string{"~", "$", "/proc/", "/dev/fd/"}, func(begin string) bool { return strings.HasPrefix(p, begin) })
 }
 
-// addresses are the parts of a text that hold an @: one text may name several receivers.
+// addresses returns the parts of a text that contain an @: one text may name several receivers.
 func addresses(text string) []string {
 	parts := strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(",;<>\"|?&", r)
@@ -64,14 +63,13 @@ func addresses(text string) []string {
 	return slices.DeleteFunc(parts, func(s string) bool { return !strings.Contains(s, "@") })
 }
 
-// atSigns are the characters that programs take for an @.
+// atSigns replaces the characters that programs treat as an @.
 var atSigns = strings.NewReplacer("\uff20", "@", "\ufe6b", "@")
 
-// ambiguous reports whether an address has several @: which of them ends the name is for each mail server
-// to say.
+// ambiguous reports whether an address has several @. Mail servers differ on which of them ends the name.
 func ambiguous(address string) bool { return strings.Count(atSigns.Replace(address), "@") > 1 }
 
-// hops are an address and what it may come to where it has several @.
+// hops returns an address and, if it has several @, the addresses that it may lead to.
 func hops(address string) []string {
 	all := []string{address}
 	if !ambiguous(address) {

@@ -11,12 +11,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A call can be written in several ways that come to the same: ./a, x/../a and a%2Fb name files,
-// 1e2 is 100, and a list of addresses is one text. A rule that forbids or asks holds when any
-// reading of the call fits it, a rule that allows only when every reading does. So rewriting a
-// call can make it stricter, never freer.
+// A call can be written in several equivalent ways: ./a, x/../a and a%2Fb name files, 1e2 is 100, and a list of
+// addresses may be one text. A rule that denies or asks matches if any reading of the call fits it; a rule that allows
+// matches only if every reading does. Rewriting a call can therefore make the ruling stricter, never weaker.
 
-// matches reports whether a call is one that the rule speaks of. strict is for rules that allow.
+// matches reports whether the rule applies to a call. strict is for rules that allow.
 func (r *rule) matches(t *Call, args generable.Value, strict bool) bool {
 	switch {
 	case r.class != "" && r.class != t.Class:
@@ -32,10 +31,10 @@ func (r *rule) matches(t *Call, args generable.Value, strict bool) bool {
 	return true
 }
 
-// names reports whether the rule names a tool. A server's tool has the name that the model knows and
-// that with its server. The name on its server differs from it only where names clash, or hold what
-// providers do not take: a rule that forbids by it goes on to hold when another server later has
-// a tool of that name.
+// names reports whether the rule names a tool. A server's tool has the name that the model uses and its name qualified
+// by the server. Its unqualified name on the server differs only if names clash or contain characters that providers
+// reject. A rule that forbids also matches that name, so it still holds when another server later has a tool with the
+// same name.
 func (r *rule) names(t *Call, strict bool) bool {
 	return r.name.match(t.Name, !strict) || r.name.match(t.handled(), !strict) ||
 		!strict && t.Server != "" && r.name.match(t.Remote, true)
@@ -43,7 +42,7 @@ func (r *rule) names(t *Call, strict bool) bool {
 
 func (c *condition) holds(args generable.Value, strict bool) bool {
 	found := fieldsAt(nil, args, c.path, strict)
-	if len(found) == 0 { // a != b is true of nothing at all, as far as that forbids
+	if len(found) == 0 { // a != b is true of a missing argument, but only for rules that forbid
 		return !strict && c.op == "!="
 	}
 	return readings(found, strict, func(v generable.Value) bool { return c.fits(v, strict) })
@@ -57,7 +56,7 @@ func readings[T any](list []T, strict bool, fits func(T) bool) bool {
 	return slices.ContainsFunc(list, fits)
 }
 
-// fieldsAt adds the values at a path. A list stands for its items, and * for any field.
+// fieldsAt adds the values at a path. A list is replaced by its items, and * matches any field.
 func fieldsAt(to []generable.Value, v generable.Value, at []string, strict bool) []generable.Value {
 	if l, ok := v.AsList(); ok {
 		for i := range l.Len() {
@@ -99,14 +98,14 @@ func (c *condition) fits(v generable.Value, strict bool) bool {
 		return n >= c.than
 	}
 	return readings(textsOf(v, strict), strict, func(text string) bool {
-		if c.op == "!=" { // every reading is another when not one of them fits
+		if c.op == "!=" { // no reading of the text may fit
 			return !c.want.reads(text, !strict)
 		}
 		return c.want.reads(text, strict)
 	})
 }
 
-// textsOf are the canonical text of a value and, for rules that forbid, those of all inside.
+// textsOf returns the canonical text of a value and, for rules that forbid, the texts of everything inside it.
 func textsOf(v generable.Value, strict bool) []string {
 	if s, ok := v.AsStr(); ok {
 		return []string{s}
@@ -130,7 +129,7 @@ func textsOf(v generable.Value, strict bool) []string {
 func (g *glob) reads(text string, strict bool) bool {
 	fit := func(s string) bool { return g.fitsPath(s, strict) }
 	all := forms(text)
-	if len(all) >= maxForms { // made to be read in many ways
+	if len(all) >= maxForms { // the text was made to have many readings
 		return !strict
 	}
 	if strings.Contains(g.text, "@") {
@@ -152,7 +151,7 @@ func (g *glob) reads(text string, strict bool) bool {
 	return readings(all, strict, fit) || !strict && g.match(text, true)
 }
 
-// fitsPath compares where a text leads to when it may be a path, else the text.
+// fitsPath compares the path that a text leads to if it may be a path, else the text.
 func (g *glob) fitsPath(text string, strict bool) bool {
 	if !strings.Contains(text, "/") && text != ".." {
 		return g.match(text, !strict)
@@ -167,19 +166,18 @@ func (g *glob) fitsPath(text string, strict bool) bool {
 	return own.match(path.Clean(text), !strict)
 }
 
-// cleaned is the glob of cleaned paths. A star is as good as a name: climbing globs are refused
-// when rules are read.
+// cleaned returns the glob for cleaned paths. A star counts as a name: globs that climb are rejected when rules are
+// read.
 func (g *glob) cleaned() glob {
 	const star = "\x00"
 	return glob{pieces: strings.Split(path.Clean(strings.Join(g.pieces, star)), star), text: g.text}
 }
 
-// maxForms bounds the readings of one text. Rewritings of rewritings come to an end after a few, but
-// texts that are made to have many.
+// maxForms bounds the readings of one text. Ordinary texts have only a few; texts can be made to have many.
 const maxForms = 32
 
-// forms are the ways in which a tool might read a text: trimmed, without what cannot be seen, decoded and
-// with slashes of one kind, in any combination. The first is the text itself.
+// forms returns the ways in which a tool might read a text: trimmed, without invisible characters, decoded, with one
+// kind of slashes, and cut at a NUL, in any combination. The first is the text itself.
 func forms(text string) []string {
 	all := []string{text}
 	for i := 0; i < len(all) && len(all) < maxForms; i++ {
@@ -192,7 +190,7 @@ func forms(text string) []string {
 	return all
 }
 
-// visible is a text without what cannot be seen.
+// visible returns a text without invisible characters.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -202,7 +200,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// cut is a text as far as programs read it that end texts with a NUL.
+// cut returns the part of a text that is read by programs that end texts with a NUL.
 func cut(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	return s
@@ -210,7 +208,7 @@ func cut(s string) string {
 
 func slashed(s string) string { return strings.ReplaceAll(s, `\`, "/") }
 
-// unescaped decodes what is percent-encoded, and leaves a percent sign that encodes nothing.
+// unescaped decodes percent-encoded bytes and keeps a percent sign that encodes nothing.
 func unescaped(s string) string {
 	at := strings.IndexByte(s, '%')
 	if at < 0 {
@@ -230,7 +228,7 @@ func unescaped(s string) string {
 	return string(out)
 }
 
-// match reports whether a text fits the glob. fold passes over the case of letters.
+// match reports whether a text fits the glob. fold ignores the case of letters.
 func (g *glob) match(text string, fold bool) bool {
 	piece := func(i int) string {
 		if fold {

@@ -1,8 +1,8 @@
-// Package policy decides which calls of tools may be made, outside the model: whatever a prompt or the
-// text of a tool says, a call that a rule denies is not made.
+// Package policy decides which calls of tools may be made. It works outside the model: a denied call is not made,
+// whatever a prompt or the text of a tool says.
 //
-// A [Policy] is made of [Rules], patterns of tools and their arguments. [Policy.Judge] rules about one
-// [Call]; [Policy.Unknown] finds patterns that can never match, which are typing mistakes.
+// A [Policy] consists of [Rules], patterns for tools and their arguments. [Policy.Judge] decides about one [Call];
+// [Policy.Unknown] finds patterns that can never match, which are typing mistakes.
 package policy
 
 import (
@@ -15,33 +15,33 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Policy says which calls of tools a model may have made. It is enforced outside the model: a
-// call that it denies is not made, whatever a prompt or a tool's text says.
+// Policy says which tool calls a model may make. It is enforced outside the model: a call that it denies is not made,
+// whatever a prompt or a tool's text says.
 //
-// Where several policies hold, the host's, the command's and the script's, the strictest one
-// decides: nobody can give more than another takes. A Policy is immutable.
+// If several policies apply, such as the host's, the command's and the script's, the strictest one decides: no policy
+// can permit what another denies. A Policy is immutable.
 type Policy struct {
 	from             string
 	allow, ask, deny []*rule
 	span             diag.Span // where a script makes it
 }
 
-// Denies reports whether the policy denies any call. A nil one denies none.
+// Denies reports whether the policy can deny a call. A nil policy denies none.
 func (p *Policy) Denies() bool { return p != nil && len(p.deny)+len(p.allow) > 0 }
 
-// Rules are the patterns of a [Policy]. Deny goes before Ask, and Ask before Allow, in whatever
-// order they stand. Where Allow has patterns, what no pattern names is denied; without any, what
-// neither Ask nor Deny names is allowed.
+// Rules are the patterns of a [Policy]. Deny takes precedence over Ask, and Ask over Allow, whatever their order in the
+// source. If Allow has patterns, a call that no pattern matches is denied; otherwise a call that neither Ask nor Deny
+// matches is allowed.
 //
-// A pattern is the name of a tool, "send_mail", with a * for any text, "fs_*"; or "@read",
-// "@idempotent" or "@once" for all tools of that effect. It may ask something of arguments:
-// "send_mail(to=*@example.com)", "pay(amount>100, to.country!=NL)". See docs/policy.md.
+// A pattern is the name of a tool, "send_mail", where * matches any text, "fs_*"; or "@read", "@idempotent" or "@once"
+// for all tools with that effect class. It may have conditions on arguments: "send_mail(to=*@example.com)",
+// "pay(amount>100, to.country!=NL)". See docs/policy.md.
 type Rules struct {
 	Allow, Ask, Deny []string
 }
 
-// New makes a policy of patterns. from says whose they are, as in "the host", for
-// events and errors. A pattern that cannot be read is an error that shows where.
+// New makes a policy from patterns. from names their owner, as in "the host", for events and errors. A pattern that
+// cannot be read is an error that shows the position.
 func New(from string, r Rules) (*Policy, error) {
 	p := &Policy{from: from}
 	for _, part := range []struct {
@@ -59,24 +59,24 @@ func New(from string, r Rules) (*Policy, error) {
 	return p, nil
 }
 
-// WithSpan returns the policy with the place where a script makes it.
+// WithSpan returns a copy of the policy with the span where a script makes it.
 func (p *Policy) WithSpan(at diag.Span) *Policy {
 	own := *p
 	own.span = at
 	return &own
 }
 
-// Place sets where a script writes the patterns of a new policy: those of allow, then of ask, then of deny.
+// Place sets the spans at which a script writes the patterns of a new policy: allow, then ask, then deny.
 func (p *Policy) Place(at []diag.Span) {
 	for i, r := range slices.Concat(p.allow, p.ask, p.deny) {
 		r.at = at[i]
 	}
 }
 
-// Ruling is what a policy says about a call.
+// Ruling is a policy's decision about a call.
 type Ruling uint8
 
-// The rulings, from the least strict.
+// The rulings, from the least to the most strict.
 const (
 	Allowed Ruling = iota
 	Asked          // a person decides
@@ -88,14 +88,14 @@ func (r Ruling) String() string { return [...]string{"allow", "ask", "deny"}[r] 
 
 // Call is a call of a tool as rules see it.
 type Call struct {
-	Name   string          // under which the model calls the tool
-	Server string          // the MCP server that has it, "" when none does
+	Name   string          // the name that the model uses
+	Server string          // the MCP server that has it, "" if none does
 	Remote string          // its name there
 	Class  engine.Class    // its effect
 	Params *generable.Type // a schema of its parameters
 }
 
-// handled is the name under which handlers know the tool.
+// handled returns the tool's name for handlers.
 func (c *Call) handled() string {
 	if c.Server != "" {
 		return c.Server + "." + c.Remote
@@ -103,20 +103,20 @@ func (c *Call) handled() string {
 	return c.Name
 }
 
-// Decision is the ruling about a call, and its reason.
+// Decision is the ruling about a call and its reason.
 type Decision struct {
 	Ruling Ruling
 
-	rule *rule // nil when no rule allows the call
+	rule *rule // nil if no rule allows the call
 	from string
 }
 
-// Judge returns the ruling about a call with arguments, which are a record of its parameters.
+// Judge returns the ruling about a call with the given arguments, a record of the call's parameters.
 func (p *Policy) Judge(c *Call, args generable.Value) Decision {
 	matches := func(strict bool) func(*rule) bool {
 		return func(r *rule) bool { return r.matches(c, args, strict) }
 	}
-	// What forbids is read generously, what allows strictly: see forms.
+	// Rules that forbid match any reading, rules that allow only all readings: see forms.
 	if i := slices.IndexFunc(p.deny, matches(false)); i >= 0 {
 		return Decision{Denied, p.deny[i], p.from}
 	}
@@ -129,11 +129,11 @@ func (p *Policy) Judge(c *Call, args generable.Value) Decision {
 	return Decision{}
 }
 
-// anyTool stands for whatever tool a server has: no rule writes it out.
+// anyTool stands for any tool of a server: no rule contains it.
 const anyTool = "\x00"
 
-// Forbids reports whether the policy denies every call of a tool, whatever its arguments are, and by which rule.
-// A Call with a Server and no Name stands for all tools of that server, which are not known before it is asked.
+// Forbids reports whether the policy denies every call of a tool, whatever its arguments, and by which rule. A Call
+// with a Server and no Name stands for all tools of that server, which are unknown until the server lists them.
 func (p *Policy) Forbids(c *Call) (Decision, bool) {
 	call := *c
 	if call.Class == "" {
@@ -168,8 +168,7 @@ func (v Decision) Why() string {
 	return fmt.Sprintf("the rule %s %s of %s", v.Ruling, v.rule.text, v.from)
 }
 
-// Denial is the error of a denied call. The model reads the name of the tool and nothing else; people
-// also read the rule.
+// Denial returns the error of a denied call. The model only reads the name of the tool; people also read the rule.
 func (v Decision) Denial(tool string) *engine.Error {
 	why := v.Why() + " denies it"
 	if v.rule == nil {
@@ -179,7 +178,7 @@ func (v Decision) Denial(tool string) *engine.Error {
 		WithHelp("%s", why)
 }
 
-// ByClass reports whether a rule speaks of an effect, so that [Call].Class counts.
+// ByClass reports whether a rule depends on the effect class, so that [Call].Class matters.
 func (p *Policy) ByClass() bool {
 	return slices.ContainsFunc(slices.Concat(p.deny, p.ask, p.allow), func(r *rule) bool { return r.class != "" })
 }
@@ -192,20 +191,20 @@ func (p *Policy) Len() int {
 	return len(p.deny) + len(p.ask) + len(p.allow)
 }
 
-// Unknown is a pattern that names no tool among some, or can tell no two calls of its tool apart.
+// Unknown is a pattern that names none of some tools, or whose condition is the same for all calls of its tool.
 type Unknown struct {
 	Pattern string
 	Name    string    // the name in it
-	Arg     string    // the argument that its tool does not have, "" when there is no such tool
-	Is      string    // what the argument is, when its tool has it and it cannot be what the rule asks
+	Arg     string    // the argument that its tool does not have, "" if there is no such tool
+	Is      string    // what the argument is, if its tool has it and it cannot be what the rule requires
 	Near    string    // what was probably meant, or ""
 	Asks    []string  // the arguments that the pattern has conditions on
 	At      diag.Span // where a script writes the pattern, or else makes the policy
 }
 
-// Served reports whether the pattern may be about a tool of one of some MCP servers, whose tools are known when they
-// are asked: one that begins with the name of a server, as in "files.read", or one like none of the tools that are
-// known. A server that was probably meant becomes Near.
+// Served reports whether the pattern may name a tool of one of the MCP servers, whose tools are unknown until they list
+// them: a pattern that begins with the name of a server, as in "files.read", or one that resembles none of the known
+// tools. A server that was probably meant becomes Near.
 func (u *Unknown) Served(servers []string) bool {
 	if len(servers) == 0 || u.Arg != "" {
 		return false
@@ -223,10 +222,9 @@ func (u *Unknown) Served(servers []string) bool {
 	return false
 }
 
-// Unknown returns the patterns that name none of the tools, an argument that the tool named by them does
-// not have, or a value that the argument cannot have: a typing mistake in a rule goes unnoticed
-// otherwise. A name with a * may name nothing, and one in other case holds where it denies or asks. Of each tool it
-// takes the Name and the Params.
+// Unknown returns the patterns that name none of the tools, an argument that their tool does not have, or a value that
+// the argument cannot have. Such typing mistakes would otherwise go unnoticed. A name with a * may match nothing, and
+// rules that deny or ask ignore case. Only the Name and the Params of each tool are used.
 func (p *Policy) Unknown(tools []Call) []Unknown {
 	var found []Unknown
 	for i, r := range slices.Concat(p.deny, p.ask, p.allow) {

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// anyTool takes whatever arguments a row gives.
+// anyTool accepts the arguments of any row.
 func anyTool(name string, class engine.Class) *policy.Call {
 	return &policy.Call{Name: name, Class: class, Params: &generable.Type{Kind: generable.DictType, Elem: generable.AnyT}}
 }
@@ -28,8 +28,8 @@ func parsed(t testing.TB, text string) generable.Value {
 	return res.Value
 }
 
-// TestPatterns holds each pattern against calls, as a rule that denies and as one that allows.
-// A reading that both take is "=", one that only forbids is "!", one that fits neither is "-".
+// TestPatterns checks each pattern against calls, as a rule that denies and as one that allows. "=" means that both
+// match, "!" that only the denying one matches, "-" that neither does.
 func TestPatterns(t *testing.T) {
 	for _, row := range []struct{ pattern, tool, args, want string }{
 		{"send", "send", `{}`, "="},
@@ -154,8 +154,8 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestDenyWins holds the order of rulings for random rules in random order: the strictest of all
-// that fit, and with allow rules the denial of what none names.
+// TestDenyWins checks the order of rulings for random rules in random order: the strictest matching rule wins, and with
+// allow rules a call that none matches is denied.
 func TestDenyWins(t *testing.T) {
 	tools := []string{"a", "ab", "b"}
 	patterns := []string{"a", "a*", "b", "*b", "@once", "c*"}
@@ -200,8 +200,8 @@ func TestDenyWins(t *testing.T) {
 	}
 }
 
-// FuzzPattern demands that a pattern is read or refused with a code, and that what a rule allows is
-// also what the same rule forbids.
+// FuzzPattern requires that a pattern is read or refused with a code, and that whatever a rule allows, the same rule
+// also forbids.
 func FuzzPattern(f *testing.F) {
 	for _, s := range []string{"send", "s*", "@once", "send(to=*@x, n>1)", `a(b="c\")")`, "a(b", "a)b", `\`, "a(x.y.*!=../..)", "(", "a(=)", "a(b==c)"} {
 		f.Add(s, "bob@x")

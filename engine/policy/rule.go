@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// rule is one pattern: a tool and what is asked of its arguments.
+// rule is one pattern: a tool and conditions on its arguments.
 type rule struct {
 	text  string
 	class engine.Class // of "@once"; else
@@ -21,21 +21,21 @@ type rule struct {
 	at    diag.Span   // where a script writes it
 }
 
-// condition asks something of one argument.
+// condition is a test of one argument.
 type condition struct {
-	path []string // of fields; lists on the way are gone through
+	path []string // of fields; lists on the way are traversed
 	op   string   // "=", "!=", "<", "<=", ">" or ">="
 	want glob     // of = and !=
 	than float64  // of the others
 }
 
-// glob is a text with stars. Between the pieces anything may stand.
+// glob is a text with stars. A star between two pieces matches any text.
 type glob struct {
 	pieces []string
-	text   string // as it was written, without escapes
+	text   string // the text as written, without escapes
 }
 
-// maxPattern bounds the length of a pattern: whoever writes a longer one means something else.
+// maxPattern bounds the length of a pattern: a longer one is certainly a mistake.
 const maxPattern = 4096
 
 var operators = []string{"!=", "<=", ">=", "=", "<", ">"}
@@ -45,8 +45,8 @@ var operators = []string{"!=", "<=", ">=", "=", "<", ">"}
 //	pattern   = ( glob | "@" class ) [ "(" [ condition { "," condition } ] ")" ] .
 //	condition = field { "." field } operator ( glob | quoted ) .
 //
-// In a glob * stands for any text, and a backslash takes the next character as it is. A quoted
-// glob may hold commas and parentheses.
+// In a glob * matches any text, and a backslash escapes the next character. A quoted glob may contain commas and
+// parentheses.
 func parseRule(src string) (*rule, error) {
 	r := &rule{text: strings.TrimSpace(src)}
 	s := scanner{text: src}
@@ -165,7 +165,7 @@ func (s *scanner) glob(end string, quotes bool) (g glob, problem string) {
 		end = `"`
 	}
 	var piece, text strings.Builder
-	kept := 0 // bytes up to the last one that is no trailing space
+	kept := 0 // bytes up to the last one that is not a trailing space
 	for ; ; s.at++ {
 		if s.at == len(s.text) {
 			if quoted {
@@ -215,8 +215,8 @@ func (s *scanner) glob(end string, quotes bool) (g glob, problem string) {
 	return g, ""
 }
 
-// unknown reports whether the rule names none of the tools, an argument that its tool lacks, or
-// compares one with what it cannot be. strict is for rules that allow.
+// unknown reports whether the rule names none of the tools, an argument that its tool lacks, or compares an argument
+// with an impossible value. strict is for rules that allow.
 func (r *rule) unknown(tools []Call, strict bool) (Unknown, bool) {
 	if r.class != "" || len(r.name.pieces) > 1 {
 		return Unknown{}, false

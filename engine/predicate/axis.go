@@ -8,43 +8,43 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// axis is the values of one subject, divided into cells so finely that each of the tests it was made for
-// takes a cell as a whole or not at all: the numbers between two that are named and those themselves, each
-// value of a bool or enum, each text that is named, the other spellings of one that is named without regard to case,
-// and all others. Where both ints and floats are, a number that is named exactly is two cells, the int and the float.
-// What only a run can know, such as the answer of a regular expression, is an axis of two cells: see [Space].
+// axis is the values of one subject, divided into cells so finely that each of its tests holds for all values of a cell
+// or for none. The cells are the named numbers and the intervals between them, each value of a bool or enum, each named
+// text, the other spellings of a text that is compared without regard to case, and all other texts. If both ints and
+// floats are possible, a number that is compared exactly has two cells, one for the int and one for the float. An
+// answer that is known only at run time, such as that of a regular expression, is an axis of two cells: see [Space].
 //
 // The cells are numbered: numbers in their order, values, texts, spellings, all other texts, values of other kinds,
-// None, what has no such field. What a test takes is then a few ranges of cells.
+// None, missing fields. A test then holds for a few ranges of cells.
 type axis struct {
 	subject string
-	test    *Predicate // the one whose answer the axis is, nil for the values of a subject
+	test    *Predicate // the test whose answer the axis is, nil for the values of a subject
 
 	points  []generable.Value // the numbers that conditions name, in order
 	numbers []interval        // the cells of numbers; none is empty
-	first   []int             // by position, 2*i+1 of points[i] and 2*i of what is below it: the first cell from there on
+	first   []int             // by position, 2*i+1 for points[i] and 2*i for the interval below it: the first cell from there on
 	whole   bool              // the numbers are integers
 	floats  bool              // all numbers are floats
 
 	values      []generable.Value // of bools and enums; their cells follow the numbers
 	texts       []generable.Value // that conditions name; their cells follow the values
 	value, text map[string]int    // by how a script writes them
-	spelled     []generable.Value // in lower case, texts of which conditions name all spellings, and some only so; their cells follow the texts
+	spelled     []generable.Value // in lower case, texts compared without regard to case that have spellings without a cell of their own; their cells follow the texts
 	size        int
 
-	// The cells of all other texts, of values of other kinds, of None and of what has no such field: -1 without.
+	// The cells of all other texts, of values of other kinds, of None and of missing fields; -1 if there is none.
 	anyText, other, none, absent int
 	untyped                      bool // the values of other kinds may be anything
 
-	// The axis of the subject whose field this one is, -1 without, and its cells that have the field. Some
-	// of them may lack it when it is loose.
+	// The axis of the subject that this one is a field of, or -1, and the cells of that axis that have the field. If
+	// loose, some values in these cells lack the field.
 	parent int
 	home   cells
 	loose  bool
 }
 
-// newAxis divides the values of a subject of type t by what tests ask of it. A nil type has no such field,
-// and of an absent one some values lack it.
+// newAxis divides the values of a subject of type t by its tests. A nil type means that the field does not exist;
+// absent means that some values lack it.
 func newAxis(t *generable.Type, absent bool, subject string, tests []*Predicate) *axis {
 	s := &axis{subject: subject, value: map[string]int{}, text: map[string]int{}, parent: -1}
 	var ints, floats, texts, none, other bool
@@ -111,7 +111,7 @@ func newAxis(t *generable.Type, absent bool, subject string, tests []*Predicate)
 	return s
 }
 
-// once adds a value to a list unless it is there, and keeps its place.
+// once appends a value to a list unless it is in it, and records its index.
 func once(list []generable.Value, at map[string]int, v generable.Value) []generable.Value {
 	name := typing.Literal(v)
 	if _, ok := at[name]; ok {
@@ -121,7 +121,7 @@ func once(list []generable.Value, at map[string]int, v generable.Value) []genera
 	return append(list, v)
 }
 
-// spell keeps of the texts that conditions name without regard to case those of which some spelling has no cell yet.
+// spell keeps those folded texts that have spellings without a cell of their own.
 func (s *axis) spell(folded []generable.Value) {
 	named := map[string]int{} // how many spellings have a cell
 	for _, v := range s.texts {
@@ -135,7 +135,7 @@ func (s *axis) spell(folded []generable.Value) {
 	}
 }
 
-// divide makes the cells of numbers. Of the exact ones the int and the float have a cell each.
+// divide makes the cells of numbers. For each number in exact, the int and the float get separate cells.
 func (s *axis) divide(exact []generable.Value) {
 	compare := func(a, b generable.Value) int {
 		c, _ := generable.Compare(a, b)
@@ -168,7 +168,7 @@ func (s *axis) divide(exact []generable.Value) {
 	s.first = append(s.first, len(s.numbers))
 }
 
-// position is where a number that a condition names is in first.
+// position returns the index in first of a number that a condition names.
 func (s *axis) position(v generable.Value) int {
 	return 2*sort.Search(len(s.points), func(i int) bool {
 		c, _ := generable.Compare(s.points[i], v)
@@ -176,8 +176,8 @@ func (s *axis) position(v generable.Value) int {
 	}) + 1
 }
 
-// region returns the cells for which a test holds, and those of which only a run can know. Ne is the
-// opposite of Eq, and left to the caller.
+// region returns the cells for which a test certainly holds, and the cells for which it is known only at run time. Ne
+// is the opposite of Eq and left to the caller.
 func (s *axis) region(p *Predicate) (sure, open cells) {
 	_, isNumber := p.value.AsNumber()
 	_, isText := p.value.AsStr()
@@ -227,8 +227,8 @@ func (s *axis) region(p *Predicate) (sure, open cells) {
 	return sure, open
 }
 
-// spellings adds to the cells for which a test of texts surely holds those of other spellings, and returns those of
-// which only a run knows: an order without regard to case is the same for all spellings of a text.
+// spellings adds to sure the cells of other spellings for which a test of texts certainly holds, and returns those for
+// which it is known only at run time: an order without regard to case is the same for all spellings of a text.
 func (s *axis) spellings(p, alone *Predicate, sure cells) (_, open cells) {
 	from := len(s.numbers) + len(s.values) + len(s.texts)
 	for i, v := range s.spelled {
@@ -242,7 +242,7 @@ func (s *axis) spellings(p, alone *Predicate, sure cells) (_, open cells) {
 	return sure, open
 }
 
-// equal returns the cells of what equals the value of a test.
+// equal returns the cells of the values that equal the value of a test.
 func (s *axis) equal(p *Predicate) cells {
 	_, isNumber := p.value.AsNumber()
 	switch {
@@ -271,7 +271,7 @@ func (s *axis) equal(p *Predicate) cells {
 	return cells{}.add(from, to)
 }
 
-// only returns the cells of a value.
+// only returns the cells of one value.
 func (s *axis) only(v generable.Value) cells {
 	if _, ok := v.AsNumber(); ok {
 		if len(s.points) == 0 {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// cells is a set of cells of an axis, as ranges in order that do not touch.
+// cells is a set of cells of an axis, as ordered ranges that do not touch.
 type cells []cellRange
 
-// cellRange is the cells from one on up to before another one.
+// cellRange is the cells starting at from and ending before to.
 type cellRange struct{ from, to int }
 
-// add adds a range behind all others.
+// add appends a range behind all others.
 func (c cells) add(from, to int) cells {
 	switch {
 	case from >= to:
@@ -23,7 +23,7 @@ func (c cells) add(from, to int) cells {
 	return append(c, cellRange{from, to})
 }
 
-// anyOf is what is in some of the given ones.
+// anyOf returns the union of sets of cells.
 func anyOf(list []cells) cells {
 	if len(list) == 1 {
 		return list[0]
@@ -37,7 +37,7 @@ func anyOf(list []cells) cells {
 	return out
 }
 
-// without is all cells but the given ones.
+// without returns all cells but the given ones.
 func (s *axis) without(c cells) cells {
 	var out cells
 	from := 0
@@ -48,7 +48,7 @@ func (s *axis) without(c cells) cells {
 	return out.add(from, s.size)
 }
 
-// allOf is what is in each of the given ones.
+// allOf returns the intersection of sets of cells.
 func (s *axis) allOf(list []cells) cells {
 	for i := range list {
 		list[i] = s.without(list[i])
@@ -56,10 +56,10 @@ func (s *axis) allOf(list []cells) cells {
 	return s.without(anyOf(list))
 }
 
-// left is the set of cells of an axis that no condition has taken yet. Taking a cell costs as little as
-// asking for one, however many there are.
+// left is the set of cells of an axis that no condition has taken yet. Taking a cell costs as little as testing for
+// one, however many there are.
 type left struct {
-	next   []int // by cell: itself, or one behind which the next that is left stands
+	next   []int // by cell: the cell itself, or one at or before the next cell that is left
 	visits *int  // of cells
 }
 
@@ -76,7 +76,7 @@ func (r *left) clone() *left {
 	return &left{next: slices.Clone(r.next), visits: r.visits}
 }
 
-// from is the first cell that is left from the given one on.
+// from returns the first cell that is left, starting at the given one.
 func (r *left) from(cell int) int {
 	*r.visits++
 	for r.next[cell] != cell {

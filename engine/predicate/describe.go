@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/typing"
 )
 
-// describe returns names of the values of some cells: "79 < score < 80", "True", "any other text".
+// describe names the values of some cells: "79 < score < 80", "True", "any other text".
 func (s *axis) describe(in func(cell int) bool) []string {
 	if s.test != nil {
 		if in(1) {
@@ -19,7 +19,7 @@ func (s *axis) describe(in func(cell int) bool) []string {
 		name, of = "x", ""
 	}
 	var out []string
-	alone := func(i int) bool { // an int without the float that equals it, or the other way round
+	alone := func(i int) bool { // an int without the equal float, or the other way round
 		twin := s.numbers[i].twin
 		return twin != 0 && !in(i+twin)
 	}
@@ -62,10 +62,10 @@ func (s *axis) describe(in func(cell int) bool) []string {
 	return out
 }
 
-// named returns the texts that are among some cells or not, other than all that no condition names.
+// named returns the texts to name: those in some cells, or with rest the exceptions among all texts.
 func (s *axis) named(in func(cell int) bool, rest bool) []string {
 	from := len(s.numbers) + len(s.values)
-	as := map[string]bool{} // by text in lower case, whether the spellings that no condition names are there
+	as := map[string]bool{} // by text in lower case: whether its spellings that no condition names are in the cells
 	for i, v := range s.spelled {
 		as[lowered(v)] = in(from + len(s.texts) + i)
 	}

@@ -81,7 +81,7 @@ func TestExactHolds(t *testing.T) {
 	}
 }
 
-// What combines others changes each, and neither changes what it was made of.
+// And, Or and Not change each operand, and the original predicate stays unchanged.
 func TestFormsOfCombinations(t *testing.T) {
 	p := pred(t, Eq, "", generable.StrOf("A")).And(pred(t, Gt, "n", generable.IntOf(1)).Or(pred(t, Has, "n"))).Or(Always().Not())
 	was := p.String()
@@ -166,7 +166,7 @@ func TestSettledConstants(t *testing.T) {
 	}
 }
 
-// Tests that ask the same of values share the answer that only a run knows; all others do not.
+// Tests with the same meaning share the answer that is known only at run time; all others do not.
 func TestKeysOfForms(t *testing.T) {
 	key := func(p *Predicate) string { return string(p.appendKey(nil)) }
 	m, whole := generable.StrOf("m"), generable.IntOf(42)
@@ -185,7 +185,7 @@ func TestKeysOfForms(t *testing.T) {
 	}
 }
 
-// Values are made for the checks of fields that compare in these ways.
+// Values are generated for the checks of fields that compare in these ways.
 func TestHintsOfForms(t *testing.T) {
 	level, _ := generable.NewEnum("Level", "", []string{"Low", "high", "other"})
 	text := func(op Op, s string) *Predicate { return pred(t, op, "", generable.StrOf(s)) }

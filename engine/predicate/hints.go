@@ -13,8 +13,9 @@ import (
 // maxHints bounds how many alternatives are listed.
 const maxHints = 16
 
-// Hints returns limits by which values are found of which the predicate holds, an alternative each: of
-// ge(10) | eq(0) at least 10, and 0 alone. Some of what they allow may not hold. It is for those who make values.
+// Hints returns limits for finding values for which the predicate holds, one per alternative: for ge(10) | eq(0) these
+// are at least 10, and only 0. Values within the limits may still fail the predicate. Hints is for code that generates
+// values.
 func (p *Predicate) Hints() []generable.Limits { return p.hints(false) }
 
 func (p *Predicate) hints(not bool) []generable.Limits {
@@ -75,7 +76,7 @@ func (p *Predicate) hints(not bool) []generable.Limits {
 	return []generable.Limits{{}}
 }
 
-// combined are the alternatives of either side, or of both together.
+// combined returns the alternatives of either side, or those of both sides together.
 func (p *Predicate) combined(op Op, not bool) []generable.Limits {
 	a, b := p.kids[0].hints(not), p.kids[1].hints(not)
 	var out []generable.Limits
@@ -91,7 +92,7 @@ func (p *Predicate) combined(op Op, not bool) []generable.Limits {
 	return out[:min(len(out), maxHints)]
 }
 
-// spelledHints are the spellings of a text that is compared without regard to case.
+// spelledHints returns spellings of a text that is compared without regard to case.
 func (p *Predicate) spelledHints() []generable.Limits {
 	s, _ := p.value.AsStr()
 	var out []generable.Limits
@@ -105,8 +106,8 @@ func (p *Predicate) spelledHints() []generable.Limits {
 	return out
 }
 
-// orderHints are texts that stand before or behind one: those that begin with it are not before it, and those that begin
-// with a smaller character are not behind it. Most others may do as well.
+// orderHints returns limits for texts that are ordered before or after s: texts that begin with s are not before it,
+// and texts that begin with a smaller character are not after it. Most other texts may also qualify.
 func (p *Predicate) orderHints(op Op, s string) []generable.Limits {
 	first, _ := utf8.DecodeRuneInString(s)
 	if p.folds() {
@@ -120,7 +121,7 @@ func (p *Predicate) orderHints(op Op, s string) []generable.Limits {
 		return []generable.Limits{{Pattern: "^" + regexp.QuoteMeta(s) + "[a-z]*"}, most}
 	case op == Le:
 		return []generable.Limits{most, {Pattern: "^" + regexp.QuoteMeta(s) + "$"}}
-	case op == Lt && p.folds() && first > 'A': // capitals stand where their small letters do
+	case op == Lt && p.folds() && first > 'A': // capitals are ordered like their small letters
 		return []generable.Limits{most, {Pattern: "^[ -@]"}}
 	case op == Lt && first > ' ':
 		return []generable.Limits{most, {Pattern: fmt.Sprintf(`^[ -\x{%x}]`, first-1)}}

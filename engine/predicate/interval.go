@@ -7,10 +7,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// interval is a range of numbers between two bounds; a nil bound is open-ended.
+// interval is a range of numbers between two bounds; a nil bound is infinite.
 type interval struct {
 	from, to *bound
-	twin     int // of an int or a float alone: how many cells on the number stands that equals it
+	twin     int // of an int or a float alone: the distance in cells to the number that equals it
 }
 
 // bound is an end of an interval.
@@ -19,7 +19,7 @@ type bound struct {
 	open bool // at itself is outside
 }
 
-// empty reports whether no number is in the interval. Between 79 and 80 there is no integer.
+// empty reports whether the interval contains no number. Between 79 and 80 there is no integer.
 func (i interval) empty(whole bool) bool {
 	if i.from == nil || i.to == nil {
 		return false
@@ -29,7 +29,7 @@ func (i interval) empty(whole bool) bool {
 	return c > 0 || c == 0 && (from.open || to.open)
 }
 
-// ends are the bounds, of integers at the first and the last that are inside.
+// ends returns the bounds; for integers these are the first and the last one inside.
 func (i interval) ends(whole bool) (from, to *bound) {
 	if !whole {
 		return i.from, i.to
@@ -37,7 +37,7 @@ func (i interval) ends(whole bool) (from, to *bound) {
 	return i.from.inward(1), i.to.inward(-1)
 }
 
-// inward is the nearest integer inside of a bound: up for a lower bound, down for an upper one.
+// inward returns the nearest integer inside a bound: up for a lower bound, down for an upper one.
 func (b *bound) inward(dir int64) *bound {
 	if b == nil {
 		return nil
@@ -56,7 +56,7 @@ func (b *bound) inward(dir int64) *bound {
 	return &bound{at: n}
 }
 
-// integer rounds a bound in one direction, where the result has 64 bits.
+// integer rounds a bound in one direction, if the result fits in 64 bits.
 func (b *bound) integer(dir int64) (generable.Value, bool) {
 	if x, ok := b.at.AsInt(); ok {
 		return generable.IntOf(x), true

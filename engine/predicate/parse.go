@@ -7,11 +7,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// maxParsed bounds the texts that are read as conditions, and so how deep they are nested.
+// maxParsed bounds the length of texts that are read as conditions, and so their nesting.
 const maxParsed = 1 << 12
 
-// Parse returns the condition that a text writes as a script does, as [Predicate.String] writes it, or as a comparison:
-// ge(10) | ~eq("n", 0), n > 3. It is nil for any other text.
+// Parse returns the condition in a text: in the syntax of scripts, as [Predicate.String] writes it, or as a comparison:
+// ge(10) | ~eq("n", 0), n > 3. It returns nil for any other text.
 func Parse(s string) *Predicate {
 	if len(s) > maxParsed {
 		return nil
@@ -23,7 +23,7 @@ func Parse(s string) *Predicate {
 	return OfText(s)
 }
 
-// CheckOf returns the check of a field's value that a text says, nil for a text that is no condition.
+// CheckOf returns the check of a field's value that a text describes, nil for a text that is not a condition.
 func CheckOf(says string) *generable.Check {
 	p := Parse(says)
 	if p == nil {
@@ -32,7 +32,7 @@ func CheckOf(says string) *generable.Check {
 	return &generable.Check{Says: says, Holds: p.Holds, Hints: p.Hints}
 }
 
-// parser reads a condition from the front of a text. What it cannot read is nil.
+// parser reads a condition from the front of a text. It returns nil for what it cannot read.
 type parser struct{ rest string }
 
 func (p *parser) blanks() string {
@@ -40,7 +40,7 @@ func (p *parser) blanks() string {
 	return p.rest
 }
 
-// sign passes over a sign, if it comes next.
+// sign skips a sign, if it comes next.
 func (p *parser) sign(s string) bool {
 	rest, ok := strings.CutPrefix(p.blanks(), s)
 	if ok {
@@ -100,7 +100,7 @@ func (p *parser) one() *Predicate {
 	return nil
 }
 
-// word passes over a name, if it comes next.
+// word skips a name, if it comes next.
 func (p *parser) word(s string) bool {
 	rest, ok := strings.CutPrefix(p.blanks(), s)
 	if ok = ok && (rest == "" || strings.ContainsRune(" \t\r\n&|)=", rune(rest[0]))); ok {
@@ -109,11 +109,11 @@ func (p *parser) word(s string) bool {
 	return ok
 }
 
-// options are how tests compare that say so, by the name of the argument.
+// options are the named arguments that change how a test compares.
 var options = map[string]func(*Predicate) *Predicate{"fold": (*Predicate).Folded, "exact": (*Predicate).Exact}
 
-// option reads an argument that is given by name, fold = True. It is nil where none comes next; ok is false of one that a
-// test does not have.
+// option reads a named argument, fold = True. It returns nil if none comes next; ok is false for one that the test does
+// not have.
 func (p *parser) option(op Op) (change func(*Predicate) *Predicate, ok bool) {
 	for name, change := range options {
 		if !p.word(name) {
@@ -135,7 +135,7 @@ func (p *parser) option(op Op) (change func(*Predicate) *Predicate, ok bool) {
 	return nil, true
 }
 
-// test reads what a test is called with: a field, a value, or both, and how it compares.
+// test reads the arguments of a test: a field, a value, or both, and options.
 func (p *parser) test(op Op) *Predicate {
 	var args []generable.Value
 	var changes []func(*Predicate) *Predicate

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// random makes a condition that a text can write.
+// random returns a condition that can be written as text.
 func random(r *rand.Rand, depth int) *Predicate {
 	half, _ := generable.FloatOf(2.5)
 	whole, _ := generable.FloatOf(42)
@@ -53,7 +53,7 @@ func random(r *rand.Rand, depth int) *Predicate {
 	return p
 }
 
-// subjects makes values near those that random conditions compare with, alone and in fields.
+// subjects returns values near those that random conditions compare with, alone and in fields.
 func subjects() []generable.Value {
 	float := func(f float64) generable.Value {
 		v, _ := generable.FloatOf(f)

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// tests calls f for each test that a predicate is made of.
+// tests calls f for each test in a predicate.
 func (p *Predicate) tests(f func(*Predicate)) {
 	if len(p.kids) == 0 {
 		f(p)
@@ -20,7 +20,7 @@ func (p *Predicate) tests(f func(*Predicate)) {
 	}
 }
 
-// operands is what a predicate combines by its operation: three of a & b & c.
+// operands returns what a predicate combines by its operation: three for a & b & c.
 func (p *Predicate) operands() []*Predicate {
 	var out []*Predicate
 	for todo := []*Predicate{p}; len(todo) > 0; {
@@ -37,7 +37,7 @@ func (p *Predicate) operands() []*Predicate {
 	return out
 }
 
-// appendKey appends a text that predicates have in common that ask the same.
+// appendKey appends a text that is the same for tests with the same meaning.
 func (p *Predicate) appendKey(b []byte) []byte {
 	b = append(text.AppendQuoted(append(b, byte('a'+p.op)), p.field), '=')
 	if p.folds() {
@@ -45,7 +45,7 @@ func (p *Predicate) appendKey(b []byte) []byte {
 	} else if p.exact {
 		b = append(append(b, '='), typing.Literal(p.value)...)
 	} else if f, ok := p.value.AsFloat(); ok && p.value.Kind() == generable.Float && f == math.Trunc(f) {
-		b = big.NewFloat(f+0).Append(b, 'f', 0) // as the integer is written that it equals, 0 for -0 as well
+		b = big.NewFloat(f+0).Append(b, 'f', 0) // written like the equal integer, 0 for -0 too
 	} else if p.given {
 		b = append(b, typing.Literal(p.value)...)
 	}
@@ -55,7 +55,7 @@ func (p *Predicate) appendKey(b []byte) []byte {
 	return b
 }
 
-// Variant returns the variant of a union that a test of its tag means, eq("type", "Approved"), or nil.
+// Variant returns the variant of a union that a test of its tag means, as in eq("type", "Approved"), or nil.
 func (p *Predicate) Variant(t *generable.Type) *generable.Type {
 	name, text := p.value.AsStr()
 	if _, why := SubjectType(t, p.field); p.op != Eq || !text || p.field != "" && why == "" {

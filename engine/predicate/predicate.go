@@ -1,8 +1,8 @@
-// Package predicate holds conditions as data: score >= 80, a text that matches, a field that is there.
+// Package predicate represents conditions as data: score >= 80, a text that matches, a field that is present.
 //
-// A [Predicate] is evaluated on a value with Holds, checked against a type with Mismatches, and written
-// as a script does with String. A [Space] divides the values of a type by what conditions ask of them,
-// so that a branch can be checked for gaps and for routes that are never taken.
+// A [Predicate] is evaluated on a value with Holds, checked against a type with Mismatches, and written in the syntax
+// of scripts with String. A [Space] divides the values of a type by the tests in conditions, so that a branch can be
+// checked for gaps and for routes that are never taken.
 package predicate
 
 import (
@@ -19,7 +19,7 @@ import (
 // Op is the test that a predicate makes of a value.
 type Op uint8
 
-// The operations of predicates. And, Or and Not combine others.
+// The operations of predicates. And, Or and Not combine other predicates.
 const (
 	Eq Op = iota
 	Ne
@@ -27,7 +27,7 @@ const (
 	Ge
 	Lt
 	Le
-	Matches // the text matches a regular expression somewhere
+	Matches // the regular expression matches somewhere in the text
 	Has     // a field is not None; with a value: a list holds it, a text contains it, a dict has the key
 	And
 	Or
@@ -38,7 +38,7 @@ const (
 
 var predNames = [...]string{"eq", "ne", "gt", "ge", "lt", "le", "matches", "has", "&", "|", "~", "always", "never"}
 
-// String returns the word for the operation: the name of the function in scripts, or the operator that combines.
+// String returns the word for the operation: the name of the function in scripts, or the operator.
 func (op Op) String() string {
 	if int(op) < len(predNames) {
 		return predNames[op]
@@ -52,16 +52,16 @@ type Predicate struct {
 	op    Op
 	field string // of the value; "" for the value itself, "a.b" for a field of a field
 	value generable.Value
-	given bool   // there is a value
+	given bool   // value is set
 	fold  bool   // it compares without regard to case
-	exact bool   // it tells ints from floats
-	low   string // the value in lower case, of a text that is compared so
+	exact bool   // it distinguishes ints from floats
+	low   string // the value in lower case, if fold is set and it is a text
 	kids  []*Predicate
-	size  int // of what it combines
+	size  int // of the operands
 	re    *regexp.Regexp
 }
 
-// Size returns how many tests a predicate writes out: one that it combines with itself counts twice.
+// Size returns how many tests a predicate contains when written out: an operand that occurs twice counts twice.
 func (p *Predicate) Size() int {
 	if len(p.kids) == 0 {
 		return 1
@@ -75,15 +75,15 @@ func (p *Predicate) Op() Op { return p.op }
 // Field returns the path of the field that p tests, "" for the value itself.
 func (p *Predicate) Field() string { return p.field }
 
-// Value returns what p compares with; given is false of one that combines others, and of [Has] without a value.
+// Value returns the value that p compares with; given is false for And, Or and Not, and for [Has] without a value.
 func (p *Predicate) Value() (v generable.Value, given bool) { return p.value, p.given }
 
-// Operands returns the predicates that And, Or and Not combine, nil of a test.
+// Operands returns the predicates that And, Or and Not combine, nil for a test.
 func (p *Predicate) Operands() []*Predicate { return slices.Clone(p.kids) }
 
-// New returns a test of a value or, when field is not empty, of a field of it. Only [Has] can do with a
-// nil value; [True] and [False] take neither a field nor a value. A regular expression that cannot be compiled is an
-// error. [Predicate.Folded] and [Predicate.Exact] change how a test compares.
+// New returns a test of a value or, if field is not empty, of one of its fields. Only [Has] accepts a nil value; [True]
+// and [False] take neither a field nor a value. A regular expression that does not compile is an error.
+// [Predicate.Folded] and [Predicate.Exact] change how a test compares.
 func New(op Op, field string, value *generable.Value) (*Predicate, error) {
 	p := &Predicate{op: op, field: field}
 	if p.isConstant() && (field != "" || value != nil) {
@@ -123,7 +123,7 @@ func (p *Predicate) Not() *Predicate {
 	return &Predicate{op: Not, kids: []*Predicate{p}, size: p.Size()}
 }
 
-// String returns the predicate as a script writes it.
+// String returns the predicate in the syntax of scripts.
 func (p *Predicate) String() string { return string(p.append(nil)) }
 
 func (p *Predicate) append(b []byte) []byte {
@@ -162,9 +162,8 @@ func (p *Predicate) appendWithin(b []byte) []byte {
 	return p.append(b)
 }
 
-// Holds evaluates the predicate. A value without the field, or of another kind than what it is
-// compared with, is unequal and in no order: then eq, the orders, matches and has are false,
-// and ne is true.
+// Holds evaluates the predicate. A value without the field, or of another kind than the compared one, is unequal and
+// has no order: eq, the orders, matches and has are then false, and ne is true.
 func (p *Predicate) Holds(v generable.Value) bool {
 	switch p.op {
 	case And:
@@ -202,7 +201,7 @@ func (p *Predicate) Holds(v generable.Value) bool {
 	return c <= 0
 }
 
-// subjectOf is the value that a predicate tests.
+// subjectOf returns the value that a predicate tests.
 func subjectOf(v generable.Value, path string) (generable.Value, bool) {
 	for path != "" {
 		name, rest, _ := strings.Cut(path, ".")
@@ -233,8 +232,8 @@ func contains(v, item generable.Value) bool {
 	return false
 }
 
-// Mismatches returns why a predicate can never hold for values of type t, one sentence for each such
-// test in it: a field that is not there, an order of things that have none.
+// Mismatches returns why a predicate can never hold for values of type t, one sentence for each such test in it: a
+// missing field, an order of values that have none.
 func (p *Predicate) Mismatches(t *generable.Type) []string {
 	if len(p.kids) > 0 {
 		var out []string
@@ -266,7 +265,7 @@ func (p *Predicate) Mismatches(t *generable.Type) []string {
 		tested = p.field + ", which is " + tested
 	}
 	told := fmt.Sprintf("%s can never hold for %s", p, tested)
-	if plain := *p; p.exact { // what is equal but of the other kind of number
+	if plain := *p; p.exact { // an equal number of the other kind
 		plain.exact = false
 		if slices.ContainsFunc(typing.Cases(subject), plain.suits) {
 			told += ": " + typing.Literal(p.value) + " is of type " + p.value.TypeName()
@@ -275,7 +274,7 @@ func (p *Predicate) Mismatches(t *generable.Type) []string {
 	return []string{told}
 }
 
-// suits reports whether the answer of a test may be true for values of type c.
+// suits reports whether a test may be true for values of type c.
 func (p *Predicate) suits(c *generable.Type) bool {
 	if typing.Untyped(c) {
 		return true
@@ -311,8 +310,8 @@ func (p *Predicate) suits(c *generable.Type) bool {
 	return ok && (c.Kind == generable.StrType || c.Kind == generable.EnumType)
 }
 
-// SubjectType returns the type of the field at a path in values of type t, t itself for "", or why there
-// is no such field.
+// SubjectType returns the type of the field at a path in values of type t, or t itself for "". If there is no such
+// field, it returns why.
 func SubjectType(t *generable.Type, path string) (*generable.Type, string) {
 	for path != "" {
 		name, rest, _ := strings.Cut(path, ".")
@@ -347,7 +346,7 @@ func SubjectType(t *generable.Type, path string) (*generable.Type, string) {
 	return t.Deref(), ""
 }
 
-// Subjects returns the fields that a predicate tests, "" for the value itself; none of a constant.
+// Subjects returns the fields that a predicate tests, "" for the value itself; none for a constant.
 func (p *Predicate) Subjects() []string {
 	if p.isConstant() {
 		return nil

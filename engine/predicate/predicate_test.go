@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Predicates that ask the same have one key: numbers are the same when they are equal.
+// Predicates with the same meaning have the same key: equal numbers are the same.
 func TestKeysOfNumbers(t *testing.T) {
 	const large = 1 << 60
 	float := func(f float64) generable.Value {

@@ -4,7 +4,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Region is what a condition takes of a [Space]: cells along one axis, or regions that are joined.
+// Region is the part of a [Space] in which a condition holds: cells of one axis, or joined regions.
 type Region struct {
 	cells cells
 	axis  int
@@ -12,7 +12,7 @@ type Region struct {
 	kids  []Region
 }
 
-// Region returns what a condition takes.
+// Region returns the region in which a condition holds.
 func (s *Space) Region(p *Predicate) Region { return s.region(p, false) }
 
 // Value returns the region of one value of the case itself.
@@ -21,7 +21,7 @@ func (s *Space) Value(v generable.Value) Region {
 	return Region{axis: at, cells: s.axes[at].only(v)}
 }
 
-// region is what a condition takes, or with not what it leaves.
+// region returns where a condition holds or, with not, where it does not.
 func (s *Space) region(p *Predicate, not bool) Region {
 	switch p.op {
 	case Not:
@@ -50,7 +50,7 @@ func (s *Space) region(p *Predicate, not bool) Region {
 	return s.join(Or, not, []Region{known, s.join(And, not, []Region{s.along(at, open, not), answer})})
 }
 
-// answer returns the axis of what only a run can know of a test.
+// answer returns the axis of a test's answer, which is known only at run time.
 func (s *Space) answer(p *Predicate) int {
 	name := "\x00" + string(p.appendKey(nil))
 	if at, ok := s.named[name]; ok {
@@ -59,7 +59,7 @@ func (s *Space) answer(p *Predicate) int {
 	return s.add(name, &axis{test: p, size: 2, parent: -1})
 }
 
-// along is the region of some cells of an axis, or with not that of all others.
+// along returns the region of some cells of an axis, or with not that of all others.
 func (s *Space) along(at int, c cells, not bool) Region {
 	if not {
 		c = s.axes[at].without(c)
@@ -68,7 +68,7 @@ func (s *Space) along(at int, c cells, not bool) Region {
 	return Region{axis: at, cells: c}
 }
 
-// join is what is in all regions, or in any; with not it is the other of the two.
+// join returns the intersection or the union of regions; not swaps And and Or.
 func (s *Space) join(op Op, not bool, kids []Region) Region {
 	if not {
 		op = And + Or - op
@@ -109,7 +109,7 @@ func (s *Space) join(op Op, not bool, kids []Region) Region {
 	return out
 }
 
-// box is a part of a space: what is left along each of its axes, nil along one where all is.
+// box is a part of a space: what is left of each axis, nil for an axis of which everything is left.
 type box []*left
 
 func (s *Space) at(b *box, axis int) *left {
@@ -122,7 +122,7 @@ func (s *Space) at(b *box, axis int) *left {
 	return (*b)[axis]
 }
 
-// minus is a box without some cells of an axis, and false when nothing remains.
+// minus returns a box without some cells of an axis, and false if nothing remains.
 func (s *Space) minus(b box, axis int, c cells) (box, bool) {
 	s.Visits += len(b)
 	out := append(box(nil), b...)
@@ -132,7 +132,7 @@ func (s *Space) minus(b box, axis int, c cells) (box, bool) {
 	return out, !l.empty()
 }
 
-// split divides a box into what is in a region and what is not. Past the budget it returns the box as both.
+// split divides a box into the parts inside and outside a region. Past the budget it returns the box as both.
 func (s *Space) split(b box, r Region) (in, out []box) {
 	if s.Visits > s.budget {
 		return []box{b}, []box{b}
@@ -164,7 +164,7 @@ func (s *Space) split(b box, r Region) (in, out []box) {
 	return in, out
 }
 
-// possible reports whether values can be in a box: some have the field a.b only if they have a.
+// possible reports whether a box can contain values: a value can have the field a.b only if it has a.
 func (s *Space) possible(b box) bool {
 	if !s.nested {
 		return true
@@ -178,7 +178,7 @@ func (s *Space) possible(b box) bool {
 		gone := a.absent >= 0 && l.has(a.absent)
 		first := l.from(0)
 		there := first < a.size && first != a.absent
-		var never cells // of the subject whose field it is
+		var never cells // of the parent axis
 		switch {
 		case !there && !a.loose:
 			never = a.home

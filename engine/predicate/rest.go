@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Rest is what conditions have left over of a [Space].
+// Rest is the part of a [Space] that conditions leave over.
 type Rest struct {
 	space *Space
-	boxes []box // no value is in two of them
-	vague bool  // it has too many parts to be followed
+	boxes []box // they do not overlap
+	vague bool  // it has too many parts to be tracked
 }
 
-// Rest returns all of a space.
+// Rest returns the whole space.
 func (s *Space) Rest() *Rest { return &Rest{space: s, boxes: []box{nil}} }
 
-// Some reports whether some value is in a region.
+// Some reports whether a region contains any value.
 func (s *Space) Some(r Region) bool {
 	if r.kids == nil && !s.nested {
 		return len(r.cells) > 0
@@ -23,7 +23,7 @@ func (s *Space) Some(r Region) bool {
 	return s.Rest().Take(r)
 }
 
-// Take removes a region. It reports whether something of it was left.
+// Take removes a region. It reports whether any of it was left.
 func (r *Rest) Take(taken Region) bool {
 	s, some := r.space, false
 	var rest []box
@@ -34,7 +34,7 @@ func (r *Rest) Take(taken Region) bool {
 			rest = append(rest, r.boxes[i:]...)
 			break
 		}
-		if taken.kids == nil && !s.nested && len(r.boxes) == 1 { // one that no other shares
+		if taken.kids == nil && !s.nested && len(r.boxes) == 1 { // the only box, shared with no other
 			l := s.at(b, taken.axis)
 			some = l.meets(taken.cells)
 			l.take(taken.cells)
@@ -59,7 +59,7 @@ func (r *Rest) Take(taken Region) bool {
 // Empty reports whether nothing is left.
 func (r *Rest) Empty() bool { return len(r.boxes) == 0 }
 
-// Vague reports whether only a run can know what is left.
+// Vague reports whether the rest is known only at run time.
 func (r *Rest) Vague() bool {
 	return r.vague || slices.ContainsFunc(r.boxes, func(b box) bool {
 		for i, l := range b {

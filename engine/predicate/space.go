@@ -10,20 +10,20 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Space is the values of one case of a type, divided by what conditions ask of them: along an axis for each
-// subject, the value itself or a field of it, and along one for each answer that only a run can know, such
-// as that of a regular expression. A condition takes exactly some of the places in it, so that what many
-// conditions leave over is known. Two fields of a union inside of a field are held to be independent.
+// Space is the values of one case of a type, divided by the tests in conditions. It has one axis for each subject,
+// which is the value itself or a field of it, and one for each answer that is known only at run time, such as that of a
+// regular expression. A condition covers whole cells, so the rest that many conditions leave over is known exactly. Two
+// fields of a union inside a field are treated as independent.
 type Space struct {
 	axes   []*axis
-	named  map[string]int // the axes by subject, or by test behind a zero byte
+	named  map[string]int // the axes by subject, or by test after a zero byte
 	nested bool           // some subjects are fields of others
-	budget int            // of visits: what conditions leave over can have very many parts
-	Visits int            // of cells and parts, so that a test can hold their growth
+	budget int            // of visits: the rest of conditions can have very many parts
+	Visits int            // of cells and parts, so that a test can bound their growth
 }
 
-// NewSpace divides the values of a case by what conditions ask. One without fields to choose by has its
-// own values as keys: values adds the axis of the value itself.
+// NewSpace divides the values of a case by the tests in conditions. values adds the axis of the value itself, for a
+// case without fields whose values can be keys.
 func NewSpace(of *generable.Type, values bool, conditions []*Predicate) *Space {
 	s := &Space{named: map[string]int{}, budget: 10_000}
 	tests := map[string][]*Predicate{}
@@ -74,8 +74,8 @@ func (s *Space) add(name string, a *axis) int {
 	return len(s.axes) - 1
 }
 
-// subjectType returns the type of the field at a path, nil when no value has it, and whether some values
-// that are not None lack it.
+// subjectType returns the type of the field at a path, nil if no value has it, and whether some values other than None
+// lack it.
 func subjectType(t *generable.Type, path string) (found *generable.Type, absent bool) {
 	if path == "" || t == nil {
 		return t, t == nil
@@ -109,7 +109,7 @@ func subjectType(t *generable.Type, path string) (found *generable.Type, absent 
 	return found, absent || lacks
 }
 
-// Settled reports whether a condition is false for all values of a type, or true for all.
+// Settled reports whether a condition is false for all values of a type, and whether it is true for all.
 func (p *Predicate) Settled(t *generable.Type) (never, always bool) {
 	never, always = true, true
 	for _, c := range typing.Cases(t) {

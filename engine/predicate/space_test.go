@@ -31,7 +31,7 @@ func numeral(f float64) generable.Value {
 	return v
 }
 
-// TestGaps names what conditions leave over.
+// TestGaps checks the names of what conditions leave over.
 func TestGaps(t *testing.T) {
 	num := func(op Op, f float64) *Predicate { return pred(t, op, "", numeral(f)) }
 	text := func(op Op, s string) *Predicate { return pred(t, op, "", generable.StrOf(s)) }
@@ -77,7 +77,7 @@ func TestGaps(t *testing.T) {
 		{generable.StrT, []*Predicate{text(Eq, "Yes"), text(Eq, "no").Folded()}, `any text but "Yes", "no" in any case`},
 		{generable.StrT, []*Predicate{text(Eq, "Yes").Folded(), text(Ne, "yes")}, ""},
 		{generable.StrT, []*Predicate{text(Ne, "a").Folded(), text(Eq, "a"), text(Eq, "A")}, ""},
-		{generable.StrT, []*Predicate{text(Ne, "k").Folded(), text(Eq, "k"), text(Eq, "K")}, `x = "k" in any case but "k", "K"`}, // there is a third, of kelvins
+		{generable.StrT, []*Predicate{text(Ne, "k").Folded(), text(Eq, "k"), text(Eq, "K")}, `x = "k" in any case but "k", "K"`}, // there is a third spelling, with the Kelvin sign
 		{generable.StrT, []*Predicate{text(Ne, "10").Folded(), text(Eq, "10")}, ""},
 		{numbers, []*Predicate{num(Ne, 42).Exact()}, "x = 42"},
 		{numbers, []*Predicate{num(Eq, 42).Exact()}, "x < 42, x = 42.0, x > 42"},
@@ -101,9 +101,9 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestSpacesAgree takes random conditions, one after the other, from small types of which it knows all
-// values: each condition finds something left, and nothing is left at the end, exactly when that is true of
-// the values. What only a run can know is never said to be taken.
+// TestSpacesAgree takes random conditions, one after the other, from small types whose values are all known. A
+// condition finds something left, and nothing is left at the end, exactly if that is true for the values. What is known
+// only at run time is never reported as taken.
 func TestSpacesAgree(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	record := func(name string, fields ...generable.Field) *generable.Type {
@@ -254,7 +254,7 @@ func TestSpacesAgree(t *testing.T) {
 	}
 }
 
-// What is wrong with a test is found behind a ~ as well.
+// Mistakes in a test are also found after a ~.
 func TestMismatchesBehindAnOpposite(t *testing.T) {
 	point := &generable.Type{Kind: generable.RecordType, Name: "Point", Fields: []generable.Field{{Name: "x", Type: generable.IntT}}}
 	found := pred(t, Eq, "y", generable.IntOf(1)).Not().Mismatches(point)
@@ -263,7 +263,7 @@ func TestMismatchesBehindAnOpposite(t *testing.T) {
 	}
 }
 
-// What only a text can answer holds of no number and not of None.
+// A test of texts holds for no number and not for None.
 func TestConditionsOnTexts(t *testing.T) {
 	for _, p := range []*Predicate{pred(t, Matches, "", generable.StrOf("^a")), pred(t, Gt, "", generable.StrOf("m"))} {
 		rest := NewSpace(generable.OneOf(generable.IntT, generable.StrT, generable.NoneT), true, []*Predicate{p, pred(t, Eq, "", generable.IntOf(1))}).Rest()

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// twins returns the int and the float that equal a number, and reports whether there are both: 42 and 42.0.
+// twins returns the int and the float that equal a number, and reports whether both exist: 42 and 42.0.
 func twins(v generable.Value) (whole, float generable.Value, both bool) {
 	if f, ok := v.AsFloat(); ok {
 		if f != math.Trunc(f) {
@@ -28,7 +28,7 @@ func twins(v generable.Value) (whole, float generable.Value, both bool) {
 	return v, float, ok && accuracy == big.Exact
 }
 
-// capitals maps a character to those others that are it in lower case.
+// capitals maps a character to the other characters whose lower case it is.
 var capitals = sync.OnceValue(func() map[rune][]rune {
 	out := map[rune][]rune{}
 	for _, r := range unicode.CaseRanges {
@@ -41,7 +41,7 @@ var capitals = sync.OnceValue(func() map[rune][]rune {
 	return out
 })
 
-// spelledBy reports whether all texts that are s in lower case are among n different ones.
+// spelledBy reports whether n different texts that are s in lower case are all such texts.
 func spelledBy(s string, n int) bool {
 	spellings := 1
 	for _, r := range s {
@@ -52,7 +52,7 @@ func spelledBy(s string, n int) bool {
 	return spellings <= n
 }
 
-// lowered returns a text in lower case, as folded comparisons take it.
+// lowered returns a text in lower case, as folded comparisons use it.
 func lowered(v generable.Value) string {
 	s, _ := v.AsStr()
 	return strings.ToLower(s)

@@ -16,8 +16,8 @@ var comparison = lazy.Regexp(`^\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*(==|=|!=|>
 
 var operators = map[string]Op{"==": Eq, "=": Eq, "!=": Ne, ">=": Ge, ">": Gt, "<=": Le, "<": Lt}
 
-// OfText returns the condition that a comparison in a text means, gt("score", 3) of "score > 3", or nil when
-// the text is no such comparison.
+// OfText returns the condition that a comparison in a text means, gt("score", 3) for "score > 3", or nil if the text is
+// not a comparison.
 func OfText(s string) *Predicate {
 	m := comparison().FindStringSubmatch(s)
 	if m == nil {
@@ -51,15 +51,16 @@ func literal(s string) (v generable.Value, ok bool) {
 	return generable.StrOf(s), !strings.ContainsAny(s, " \"'<>=()&|")
 }
 
-// Alone returns the test of the value itself, without the field.
+// Alone returns the test applied to the value itself instead of the field.
 func (p *Predicate) Alone() *Predicate {
 	q := *p
 	q.field = ""
 	return &q
 }
 
-// Mended returns p without what keeps its tests from holding for values of type t though what they compare with may be
-// among those: fold where that is no text, and a number of the kind that t does not have. It is nil when nothing is changed.
+// Mended returns p with its tests fixed that fail for a formal reason: it removes fold from a comparison with a value
+// that is not a text, and changes a number of a kind that t does not have to the other kind. It returns nil if it
+// changes nothing.
 func (p *Predicate) Mended(t *generable.Type) *Predicate {
 	changed := false
 	mended := p.changed(func(q *Predicate) {
@@ -85,7 +86,7 @@ func (p *Predicate) Mended(t *generable.Type) *Predicate {
 	return mended
 }
 
-// NearValue returns what a value that an enum does not have probably meant, or "".
+// NearValue returns the enum value that a test with an unknown value probably meant, or "".
 func (p *Predicate) NearValue(t *generable.Type) string {
 	near := ""
 	p.tests(func(q *Predicate) {

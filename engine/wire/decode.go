@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable/codec"
 )
 
-// Decode returns the effect that [Encode] wrote. Keys that this version does not know are skipped; a form of a greater
-// version is an error, and so is anything else that no effect is written as.
+// Decode returns the effect that [Encode] wrote. It ignores keys that this version does not know. A greater form
+// version is an error, and so is anything that is not an encoded effect.
 func Decode(data []byte) (*engine.Effect, error) {
 	e, err := decode(data)
 	if err != nil {
@@ -47,7 +47,7 @@ func decode(data []byte) (*engine.Effect, error) {
 	case in.Types == nil:
 		return nil, errors.New("it has no table of types")
 	}
-	// Programs recognise these by their pointers.
+	// Programs identify these types by their pointers.
 	types, err := codec.NewDecoder(in.Types, model.ImageType, model.AudioType, capability.SecretType)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (r *reader) model(in *modelRequest) *model.Request {
 	return out
 }
 
-// whole reports whether each part holds what its kind says, as handlers rely on.
+// whole reports whether each part contains what its kind says, which handlers rely on.
 func whole(parts []model.Part) bool {
 	for i := range parts {
 		p := &parts[i]
@@ -185,7 +185,7 @@ func whole(parts []model.Part) bool {
 	return true
 }
 
-// operations are the words for what predicates do.
+// operations maps words to the operations of predicates.
 var operations = func() map[string]predicate.Op {
 	words := make(map[string]predicate.Op)
 	for op := predicate.Eq; op <= predicate.False; op++ {

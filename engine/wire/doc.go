@@ -1,19 +1,19 @@
-// Package wire writes effects for another process, which carries them out, and reads them there: as activities of a
-// durable workflow, say.
+// Package wire encodes effects for another process that executes them, and decodes them there, for example as
+// activities of a durable workflow.
 //
-// The effect that [Decode] returns has the identity, the digest and the request of the one that [Encode] took, so that a
-// handler does the same with either. The types and schemas that it needs are in it: the other process needs no script.
-// It answers by an [engine.Outcome], which has a form of its own: see [engine.DecodeOutcome].
+// The effect that [Decode] returns has the identity, the digest and the request of the one passed to [Encode], so a
+// handler treats both alike. It contains the types and schemas that it needs: the other process needs no script. The
+// answer is an [engine.Outcome], which has its own encoding: see [engine.DecodeOutcome].
 //
-// Effects that a handler outside of the composition carries out can be written: those of kind model, tool, mcp, exec, http,
-// fs and env, and those of kind memory that take or save a session. All others belong to the run.
+// Encode accepts the effects that a handler outside of the composition executes: those of kind model, tool, mcp, exec,
+// http, fs and env, and those of kind memory that take or save a session. All others belong to the run.
 //
-// A request names secrets and never holds them. But what a script writes out itself travels as it is: the literal
-// headers, variables and arguments of MCP servers, see [remote.Server.Literals], and all that conversations say. Who
-// stores effects, or sends them where others can read them, encrypts them.
+// A request names secrets and never contains them. But literals in a script are encoded as they are: the literal
+// headers, variables and arguments of MCP servers, see [remote.Server.Literals], and the text of conversations. Encrypt
+// effects before storing them or sending them where others can read them.
 //
-// What is left behind: functions ([generable.Check.Holds], which holds for all values afterwards, and
-// [remote.Server.Reconcile], which the run asks itself), and what a process knows of an effect that is under way.
+// The encoding leaves out functions ([generable.Check.Holds], which then holds for all values, and
+// [remote.Server.Reconcile], which the run calls itself), and what a process knows about an effect in progress.
 package wire
 
 import (
@@ -27,11 +27,11 @@ import (
 	"github.com/agentscript/agentscript/engine/session"
 )
 
-// Version is that of the form that Encode writes. A form that programs of this version cannot read has a greater one; keys
-// are added without one.
+// Version is the version of the form that Encode writes. It increases when programs of this version cannot read the
+// form; added keys do not change it.
 const Version = 1
 
-// effect is the form of an effect. Types are indexes of the table, and values those of package codec.
+// effect is the encoded form of an effect. Types are indexes into the table, and values have the form of package codec.
 type effect struct {
 	Version   int               `json:"v"`
 	Kind      engine.EffectKind `json:"kind"`
@@ -48,7 +48,7 @@ type effect struct {
 	Timeout   time.Duration     `json:"timeout,omitempty"` // in nanoseconds
 	Types     json.RawMessage   `json:"types,omitempty"`
 
-	// One of these is there.
+	// Exactly one of these is set.
 	Model      *modelRequest `json:"model,omitempty"`
 	Tool       *toolRequest  `json:"tool,omitempty"`
 	List       *server       `json:"list,omitempty"`
@@ -61,7 +61,7 @@ type modelRequest struct {
 	Model     string            `json:"model,omitempty"`
 	System    string            `json:"system,omitempty"`
 	Messages  []model.Message   `json:"messages"`
-	Stands    map[int]string    `json:"stands,omitempty"` // what the first text of a message is short for
+	Stands    map[int]string    `json:"stands,omitempty"` // by index of the message: the full text that its first part is short for
 	Tools     []toolDef         `json:"tools,omitempty"`
 	Choice    *model.ToolChoice `json:"choice,omitempty"`
 	Output    *output           `json:"output,omitempty"`
@@ -106,7 +106,7 @@ type operation struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// server is a whole server: the JSON of a [remote.Server] is for people.
+// server contains all of a server: the JSON of a [remote.Server] is only for people.
 type server struct {
 	Name      string           `json:"name"`
 	Transport string           `json:"transport,omitempty"`

@@ -18,8 +18,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Encode returns the effect as JSON, the same bytes each time. What cannot travel whole is an error: an effect of another
-// kind than those that the package documents, a text that is not UTF-8, a type that is nested too deep.
+// Encode returns the effect as JSON, the same bytes each time. It returns an error for an effect that cannot be encoded
+// completely: a kind that the package does not document, a text that is not UTF-8, a type that is nested too deep.
 func Encode(e *engine.Effect) ([]byte, error) {
 	w := writer{types: codec.NewEncoder()}
 	out := effect{Version: Version, Kind: e.Kind, Name: e.Name, Agent: e.Agent, Run: e.Run, At: e.At.Path(), Class: e.Class,
@@ -53,14 +53,14 @@ func Encode(e *engine.Effect) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // it would make code in prompts a good deal longer
+	enc.SetEscapeHTML(false) // escaping would make code in prompts much longer
 	if err := enc.Encode(out); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// fits reports whether the request is one for effects of that kind.
+// fits reports whether the request belongs to the effect's kind.
 func (e *effect) fits() bool {
 	switch e.Kind {
 	case engine.EffectModel:

@@ -63,7 +63,7 @@ func travels(t *testing.T, e *engine.Effect) *engine.Effect {
 	return got
 }
 
-// plain is an effect without what its process keeps of it.
+// plain returns an effect without its process's state.
 func plain(e engine.Effect) engine.Effect {
 	return engine.Effect{Kind: e.Kind, Name: e.Name, Agent: e.Agent, Run: e.Run, Class: e.Class, Stream: e.Stream, Short: e.Short,
 		OnUnknown: e.OnUnknown, MaxOut: e.MaxOut, Timeout: e.Timeout}
@@ -237,7 +237,7 @@ func TestWholeServersTravel(t *testing.T) {
 	}
 }
 
-// TestFieldsOfServers has new fields be thought of: the form of a server, a request and an effect lists them.
+// TestFieldsOfForms makes new fields noticed: it lists the number of fields of each encoded type.
 func TestFieldsOfForms(t *testing.T) {
 	for of, n := range map[any]int{&remote.Server{}: 18, &model.Request{}: 15, &model.ToolDef{}: 5, &model.Output{}: 3, &engine.ToolRequest{}: 4, &session.Request{}: 4,
 		&capability.Request{}: 2, &engine.Effect{}: 14, &model.Params{}: 10, &generable.Field{}: 13, &generable.Limits{}: 13, &generable.Type{}: 20} {
@@ -342,7 +342,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// long is a model request of 20 messages.
+// long returns a model request with 20 messages.
 func long() *engine.Effect {
 	r := random{&gentest.Generator{Rand: rand.New(rand.NewSource(1))}}
 	q := &model.Request{System: strings.Repeat("Be brief. ", 50), Output: &model.Output{Type: r.Schema(3, "")}, Tools: []model.ToolDef{{Name: "t", Params: r.Schema(3, "")}}}

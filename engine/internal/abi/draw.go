@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Draw is what chance gives a position of a run: it follows from the seed of the run and the position alone, so that
-// nothing is recorded of it, and no order of branches changes it.
+// Draw is the random value of a position in a run. It depends only on the seed of the run and the position, so that
+// nothing needs to be recorded and the order of branches does not matter.
 type Draw [32]byte
 
 // DrawAt returns the draw of a position, as [engine.Frame.Path] renders it.
@@ -31,18 +31,18 @@ func (d Draw) UUID() string {
 	return string(b)
 }
 
-// Float returns the draw as a number from 0 up to and without 1.
+// Float returns the draw as a number in [0, 1).
 func (d Draw) Float() float64 {
 	return float64(binary.BigEndian.Uint64(d[:8])>>11) / (1 << 53)
 }
 
-// Below returns the draw as a number from 0 up to and without n, which is above 0. Of twice as many bits as n has the
-// remainder is as good as evenly spread.
+// Below returns the draw as a number in [0, n); n must be positive. It is the remainder of a number with twice as many
+// bits as n, which is almost uniform.
 func (d Draw) Below(n uint64) uint64 {
 	return bits.Rem64(binary.BigEndian.Uint64(d[:8]), binary.BigEndian.Uint64(d[8:16]), n)
 }
 
-// SeedOf returns the seed of a run that is known by its id alone.
+// SeedOf returns the seed of a run of which only the id is known.
 func SeedOf(id string) uint64 {
 	sum := Hash([]byte("seed\x00" + id))
 	return binary.BigEndian.Uint64(sum[:8])

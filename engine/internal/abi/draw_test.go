@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/abi"
 )
 
-// The recipe is fixed: a run that is resumed draws what it drew before.
+// The recipe is fixed: a resumed run draws the same values.
 func TestDrawRecipe(t *testing.T) {
 	for _, tt := range []struct {
 		seed  uint64
@@ -31,7 +31,7 @@ func TestDrawRecipe(t *testing.T) {
 	}
 }
 
-// Positions and seeds are told apart, whatever they have in common.
+// Different positions and seeds have different draws, whatever they have in common.
 func TestDrawsDiffer(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	seen := map[string]bool{}
@@ -46,7 +46,7 @@ func TestDrawsDiffer(t *testing.T) {
 	}
 }
 
-// Numbers lie in their range and are evenly spread.
+// Numbers are in their range and evenly distributed.
 func TestDrawSpread(t *testing.T) {
 	const rounds = 60000
 	var tenths, sixths [10]int

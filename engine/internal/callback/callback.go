@@ -1,5 +1,5 @@
-// Package callback answers what a declaration asks of a callback of the host language: how many
-// arguments it takes, and what it may do.
+// Package callback checks callbacks of the host language for declarations: how many arguments they take, and what
+// effects they may have.
 package callback
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// SkillArity is one argument, or two for a forum's captain that takes the transcript as well.
+// SkillArity returns 1, or 2 for the function of a forum's member that also takes the transcript.
 func SkillArity(f engine.Func) int {
 	if f.Info().Needs == 2 {
 		return 2
@@ -51,7 +51,7 @@ func CheckArity(r *diag.Reporter, at diag.Span, f Described, n int, what string)
 	return false
 }
 
-// EffectClass is the most that a callback does.
+// EffectClass returns the strongest effect class of a callback.
 func EffectClass(f any) engine.Class {
 	if a, ok := f.(interface{ Acts() engine.Class }); ok {
 		return a.Acts()

@@ -18,33 +18,33 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// decode reads what a model wrote as a value of a type, see [exec.Decode].
+// decode reads a model's text as a value of a type, see [exec.Decode].
 func decode(b *exec.Branch, t *generable.Type, text, form string) (lenient.Result, error) {
 	return exec.Decode(&b.Run.Forms, t, text, form)
 }
 
-// emitRepairs makes an event of everything that was changed to read an answer.
+// emitRepairs emits an event for each repair that was needed to read an answer.
 func emitRepairs(b *exec.Branch, repairs []generable.Repair) {
 	for _, r := range repairs {
 		b.Tell(engine.EventRepair, &event.Repair{Name: r.Kind, Text: r.Path + " " + r.Before + " → " + r.After})
 	}
 }
 
-// lastWords ask for an answer when nothing more may be done for it.
+// lastWords asks for an answer when no more calls are possible.
 const lastWords = "The budget of this task is used up: no more tools can be called. Give your final answer now, with what you have."
 
-// lastShare is the part of a wall time after which an agent with a last answer begins no other turn.
+// lastShare is the fraction of a wall time after which an agent with a last answer begins no other turn.
 const lastShare = 0.8
 
-// ending is how a conversation ends before the model ends it.
+// ending says when a conversation ends without the model ending it.
 type ending struct {
 	why          error // the limit that ended it
-	maxTurns     int64 // turns; the host may raise it
-	maxToolCalls int64 // tool calls, likewise
+	maxTurns     int64 // the host may raise it
+	maxToolCalls int64 // the host may raise it
 }
 
-// begin settles the bounds that the conversation counts itself. Those of a named budget count for
-// all that share it.
+// begin sets the limits that the conversation itself counts. The limits of a named budget are counted by the budget,
+// for all that share it.
 func (t *conversation) begin() {
 	own := func(c engine.Cap, def int64) int64 {
 		if t.Agent.Budget.Name != "" && c.Set() {
@@ -63,7 +63,7 @@ func (t *conversation) begin() {
 	}
 }
 
-// modelAsk is what the turn's call asks of the budgets.
+// modelAsk returns what the turn's model call asks of the budgets.
 func (t *conversation) modelAsk() exec.Ask {
 	a := exec.Ask{Want: exec.Estimate{units.ModelCalls: 1, units.Turns: 1}, Of: &t.Dialogue}
 	if k := t.Reservation; k != nil {
@@ -75,13 +75,13 @@ func (t *conversation) modelAsk() exec.Ask {
 	return a
 }
 
-// closes reports whether the conversation ends with a last answer when a budget is used up. Without
-// tools and thoughts any answer is the last.
+// closes reports whether the conversation ends with a last answer when a budget is used up. Without tools and reasoning
+// turns any answer is the last.
 func (t *conversation) closes() bool {
 	return t.Agent.Budget.OnLimit == engine.OnLimitAnswer && (len(t.sk.defs) > 0 || t.reasoning != nil)
 }
 
-// close makes the request for a last answer.
+// close returns the request for a last answer.
 func (t *conversation) close(req *model.Request, why error) *model.Request {
 	t.Closing, t.end.why = true, why
 	if t.b.Wants(engine.EventBudget) {
@@ -93,7 +93,7 @@ func (t *conversation) close(req *model.Request, why error) *model.Request {
 	return next
 }
 
-// next returns the request of a turn, which may have become the one for a last answer.
+// next returns the request of a turn, or the request for a last answer if a limit is reached.
 func (t *conversation) next(req *model.Request) (*model.Request, error) {
 	turn := int64(t.Turn)
 	for !t.Closing {
@@ -118,7 +118,7 @@ func (t *conversation) next(req *model.Request) (*model.Request, error) {
 	return req, nil
 }
 
-// extend asks the host to raise a bound that the conversation counts itself.
+// extend asks the host to raise a limit that the conversation itself counts.
 func (t *conversation) extend(r units.Resource, most *int64, used int64) (bool, error) {
 	if t.b.Run.Spec.OnBudget == nil {
 		return false, nil
@@ -135,8 +135,8 @@ func (t *conversation) extend(r units.Resource, most *int64, used int64) (bool, 
 	return true, nil
 }
 
-// refused is what becomes of a call that failed, nil when a budget refused it, or cut its answer off, and a last
-// answer may be asked for instead.
+// refused returns the error of a failed call, or nil if a budget refused the call or cut off its answer, and a last
+// answer may be requested instead.
 func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int) error {
 	spent := e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded
 	if spent && attempt > 0 {
@@ -149,10 +149,10 @@ func (t *conversation) refused(req *model.Request, e *engine.Error, attempt int)
 	return atModel(t.b.Run, t.Agent, req.Model, e)
 }
 
-// cutOff is the error of an answer that a budget cut off, with what could be made of it.
+// cutOff returns the error of an answer that a budget cut off, with its readable part.
 func (t *conversation) cutOff(e *engine.Error) *engine.Error {
 	own := *e
-	if t.Thinking { // it is no part of an answer
+	if t.Thinking { // thoughts are not part of an answer
 		own.Raw = ""
 		return &own
 	}
@@ -164,7 +164,7 @@ func (t *conversation) cutOff(e *engine.Error) *engine.Error {
 	return &own
 }
 
-// lasting is run for a conversation that keeps room for a last answer.
+// lasting is run for a conversation that keeps tokens for a last answer.
 func (t *conversation) lasting() (generable.Value, error) {
 	k := &exec.Reservation{In: t.b.Budget, Outer: t.b.Reservation}
 	t.Reservation, t.b.Reservation = k, k
@@ -175,12 +175,12 @@ func (t *conversation) lasting() (generable.Value, error) {
 	return t.run()
 }
 
-// answersAfter reports whether the agent answers once more when a tool was refused so.
+// answersAfter reports whether the agent gives a last answer after this refusal of a tool.
 func answersAfter(a *agent.Spec, e *engine.Error) bool {
 	return a.Budget.OnLimit == engine.OnLimitAnswer && e.Kind == engine.KindBudget && e.Code == diag.BudgetExceeded
 }
 
-// spentOn has the next turn be the last when a budget refused calls of this one.
+// spentOn makes the next turn the last one if a budget refused calls of this turn.
 func (t *conversation) spentOn(made []toolCall) {
 	for i := range made {
 		if f := made[i].failure; f != nil && answersAfter(t.Agent, f) {
@@ -190,7 +190,7 @@ func (t *conversation) spentOn(made []toolCall) {
 	}
 }
 
-// partial adds to a spent budget what the agent had come to.
+// partial adds what the agent has produced to the error of a used-up budget.
 func (t *conversation) partial(err error) error {
 	e, ok := err.(*engine.Error)
 	if !ok || e.Kind != engine.KindBudget {
@@ -204,15 +204,15 @@ func (t *conversation) partial(err error) error {
 	return &own
 }
 
-// calledLast is the error of a last answer that is a call: what ended the conversation, and that it
-// had its chance.
+// calledLast returns the error of a last answer that is a call: it says what ended the conversation, and that a last
+// answer was requested.
 func (t *conversation) calledLast(tool string) error {
 	why := *engine.AsError(t.end.why)
 	why.Message += fmt.Sprintf("; agent %q was asked for a last answer without tools, and called %q instead of answering", t.Agent.Name, tool)
 	return &why
 }
 
-// warn reports when a conversation passes a part of a bound that it counts itself.
+// warn reports when a conversation passes a threshold of a limit that it counts itself.
 func (t *conversation) warn(r units.Resource, before, after, limit int64) {
 	if !t.b.Wants(engine.EventBudget) {
 		return
@@ -231,7 +231,7 @@ func (t *conversation) news(what event.BudgetWhat, r units.Resource, used, limit
 
 func (t *conversation) label() string { return "the budget of agent " + strconv.Quote(t.Agent.Name) }
 
-// shown is the value of an output that is a picture, a list of pictures or what was said aloud, where the answer holds that.
+// shown returns the value of an output that is a picture, a list of pictures or a sound, if the answer contains it.
 func shown(r *model.Response, out *generable.Type) (generable.Value, bool) {
 	pictures, sounds := r.Pictures(), r.Sounds()
 	switch {
@@ -245,7 +245,7 @@ func shown(r *model.Response, out *generable.Type) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// wordless is the error of an answer of pictures or sounds alone where text is wanted, nil for any other.
+// wordless returns the error of an answer that has only pictures or sounds where text is wanted, else nil.
 func (t *conversation) wordless(r *model.Response) error {
 	what, help := "", ""
 	switch pictures, sounds := len(r.Pictures()), len(r.Sounds()); {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// An answer in the form of a provider's schema is read by the engine, broken or not, and
-// everything that was undone or repaired is an event. A complaint speaks of the type.
+// The engine reads an answer in the form of a provider's schema, broken or not, and everything that it undoes or
+// repairs is an event. A complaint is about the type.
 func TestAnswersInAnotherForm(t *testing.T) {
 	scores := generable.DictOfType(generable.IntT)
 	inForm := func(text string) model.Response {
@@ -63,7 +63,7 @@ func TestArgumentsInAnotherForm(t *testing.T) {
 	}
 }
 
-// A dialect that nobody knows is an error of its own: no other answer would do.
+// An unknown dialect is a separate error: asking again would not help.
 func TestUnknownDialect(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Out: generable.IntT, Prompt: "Count.", Repairs: 3})

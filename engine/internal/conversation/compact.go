@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// due reports whether messages are too many or too long, and whether it is their length.
+// due reports whether there are too many messages or too much text, and whether it is the text.
 func due(c *agent.Compression, messages []model.Message) (yes, long bool) {
 	if c.After > 0 && len(messages) > c.After {
 		return true, false
@@ -24,9 +24,8 @@ func due(c *agent.Compression, messages []model.Message) (yes, long bool) {
 	return long, long
 }
 
-// cut is where what is old ends: behind it stay at least Keep of the newest messages, less when
-// they alone are too long, and more where a call would be parted from its result. The newest
-// message always stays.
+// cut returns the index at which the old messages end. At least Keep of the newest messages stay: fewer if they alone
+// are too long, more if a call would be separated from its result. The newest message always stays.
 func cut(c *agent.Compression, messages []model.Message) int {
 	at := max(len(messages)-max(c.Keep, 1), 0)
 	for at > 0 && holds(&messages[at], model.PartResult) { // its call comes before it
@@ -50,7 +49,7 @@ func holds(m *model.Message, kind model.PartKind) bool {
 	return slices.ContainsFunc(m.Parts, func(p model.Part) bool { return p.Kind == kind })
 }
 
-// compressed is the request with a shorter conversation, where that has become too long.
+// compressed returns the request with a shorter conversation, if the conversation has become too long.
 func (t *conversation) compressed(req *model.Request, turn int) (*model.Request, error) {
 	if !t.sk.History.Compresses() {
 		return req, nil
@@ -62,7 +61,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	}
 	at := cut(c, req.Messages)
 	old, own := req.Messages[:at], []model.Message(nil)
-	if int(t.own) < at { // the input, with the task, is what it is all about
+	if int(t.own) < at { // the input and the task stay: the conversation is about them
 		end := int(t.own) + 1
 		if t.Agent.HasTask() {
 			end = min(end+1, at)
@@ -71,7 +70,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 		old = slices.Concat(req.Messages[:t.own], req.Messages[end:at])
 	}
 	if len(old) < 2 || long && exec.TokensOf(old) < int64(c.Tokens/4) {
-		return req, nil // what would stand for it is hardly shorter
+		return req, nil // a replacement would hardly be shorter
 	}
 	short, how, err := t.inShort(c, req, old, turn)
 	if err != nil {
@@ -79,7 +78,7 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	}
 	next := *req
 	kept := append(append([]model.Message{model.TextMessage(model.RoleUser, short)}, own...), req.Messages[at:]...)
-	for _, i := range []int{1, 1 + len(own)} { // what came before these is left out
+	for _, i := range []int{1, 1 + len(own)} { // the messages that they refer to are left out
 		kept[i] = kept[i].Whole()
 	}
 	next.Replace(kept)
@@ -89,21 +88,21 @@ func (t *conversation) compressed(req *model.Request, turn int) (*model.Request,
 	return &next, nil
 }
 
-// summarySystem instructs a model how to sum up a conversation.
+// summarySystem instructs a model how to summarize a conversation.
 const summarySystem = "You sum up a conversation so that it can be continued without its text. Keep what was asked and decided, names, numbers, " +
 	"results of tools that are still of use, and what is open. Leave out greetings and repetition. Answer with the summary alone."
 
-// summaryBegins begins the message that replaces earlier ones.
+// summaryBegins is the beginning of the message that replaces earlier ones.
 const summaryBegins = "Summary of the conversation before this:\n\n"
 
-// inShort is what replaces old messages, and how it was made.
+// inShort returns the replacement for old messages, and how it was made.
 func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []model.Message, turn int) (short, how string, err error) {
 	if c.How != agent.CompressSummary {
 		return "(" + text.CountInWords(len(old), "earlier message") + " left out)", "left out", nil
 	}
 	m := cmp.Or(t.b.Run.Spec.Named(c.Model), req.Model)
 	sum := &model.Request{Model: m, System: summarySystem, Messages: []model.Message{model.TextMessage(model.RoleUser, "Sum up:\n\n"+transcribed(old, 0))}, Fallbacks: req.Fallbacks}
-	name := t.Agent.Name + ".summary" // distinguished as a router's call is: other answers are scripted for it
+	name := t.Agent.Name + ".summary" // a separate name, like that of a router's call, so that its answers can be scripted separately
 	out := t.b.Do((&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: m, Agent: name, Run: t.b.RunID(), At: t.b.At.Child("llm", "summary", turn),
 		Req: sum, Class: engine.ClassIdempotent}}).Begin(), &exec.Ask{Want: exec.Estimate{units.ModelCalls: 1}})
 	t.usage = t.usage.Add(out.Usage)
@@ -116,17 +115,16 @@ func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []m
 	if failed == nil {
 		return summaryBegins + strings.TrimSpace(out.Response.Text()), "summed up", nil
 	}
-	if t.b.Catch(failed) == nil { // the branch is to stop, or the run
+	if t.b.Catch(failed) == nil { // the branch or the run must stop
 		return "", "", failed
 	}
 	return summaryBegins + transcribed(old, maxExtracted), "cut short, as the summary failed: " + failed.Message, nil
 }
 
-// maxExtracted bounds in runes what is kept of each message when nobody sums them up.
+// maxExtracted bounds, in runes, what is kept of each message without a summary.
 const maxExtracted = 160
 
-// transcribed writes messages for a model that is to read about them: at most so many runes of each,
-// 0 for all.
+// transcribed writes messages for a model that reads about them: at most the given number of runes of each, 0 for all.
 func transcribed(messages []model.Message, most int) string {
 	var b strings.Builder
 	for i := range messages {

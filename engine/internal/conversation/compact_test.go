@@ -19,8 +19,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// pairedMessages says what is wrong with calls and results: each call is answered by the message
-// behind it, and each result answers a call of the message before it.
+// pairedMessages returns what is wrong with calls and results: each call must be answered by the next message, and each
+// result must answer a call of the previous message.
 func pairedMessages(messages []model.Message) string {
 	for i, m := range messages {
 		calls, results := map[string]bool{}, map[string]bool{}
@@ -76,7 +76,7 @@ func TestPromise_22_7_Compression(t *testing.T) {
 		var before []model.Message
 		h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 			req := e.Req.(*model.Request)
-			if len(req.Tools) == 0 { // it sums up
+			if len(req.Tools) == 0 { // it summarizes
 				if rng.IntN(3) == 0 {
 					return engine.Failed(engine.Errorf(engine.KindServer, diag.ProviderError, "down"))
 				}
@@ -93,7 +93,7 @@ func TestPromise_22_7_Compression(t *testing.T) {
 				shorter++
 				whole = whole[1:]
 			}
-			at, inputs := -1, 0 // in before
+			at, inputs := -1, 0 // index in before
 			for _, m := range whole {
 				if len(m.Parts) == 1 && m.Parts[0].Text == input {
 					inputs++

@@ -38,7 +38,7 @@ func Agent(b *exec.Branch, p *Plan, v generable.Value) (generable.Value, error) 
 	return v, err
 }
 
-// bounded is skill within the agent's own budget.
+// bounded runs the skill within the agent's own budget.
 func bounded(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (out generable.Value, err error) {
 	a := p.Spec
 	if p.bounds && (a.Budget.Name == "" || !b.Budget.Within(a.Budget.Name)) {
@@ -57,7 +57,7 @@ func bounded(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (ou
 	return out, err
 }
 
-// skill carries out the skill for an input, by its function or by a model.
+// skill runs the skill for an input, by its function or by a model.
 func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (generable.Value, error) {
 	sk, err := pickSkill(b, p, v, said)
 	if err != nil {
@@ -73,7 +73,7 @@ func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (gene
 		}
 		t := &conversation{Dialogue: exec.Dialogue{Agent: sk.agent, Outer: b.Dialogue}, b: b, sk: sk, input: v, said: said}
 		acting := b.EffectRank
-		b.Dialogue, b.EffectRank = &t.Dialogue, 0 // its calls are ruled by themselves
+		b.Dialogue, b.EffectRank = &t.Dialogue, 0 // its calls are judged by their own rules
 		if t.begin(); t.closes() {
 			v, err = t.lasting()
 		} else {
@@ -99,7 +99,7 @@ func skill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (gene
 	return sk.give(out)
 }
 
-// promptContext is what an agent learns besides its input.
+// promptContext is what an agent receives in addition to its input.
 type promptContext struct {
 	exec.Transcript
 	instructions *exec.Instructions
@@ -114,21 +114,21 @@ type conversation struct {
 	said  promptContext
 	usage model.Usage
 	made  int32         // tool calls
-	asked int32         // how often the model was asked again
-	own   int32         // where in the messages the agent's own input is, of a history
+	asked int32         // how often the model was asked to correct its answer
+	own   int32         // the index of the agent's own input in the messages, with a history
 	due   bool          // the next turn is the last
-	read  bool          // the last answer was read as the output
-	calls *exec.Tally   // of each tool, for positions; nil before the first
+	read  bool          // the last answer could be read as the output
+	calls *exec.Tally   // counts each tool's calls, for positions; nil before the first
 	stuck failureStreak // on a tool
 	words []model.Part  // of the model's last answer
 	same  repeatGuard
 	end   ending
-	ruled *ruledCalls // nil as long as no tool has rules
+	ruled *ruledCalls // nil if no tool has rules
 
-	reasoning *reasoning // nil: it is not asked for its thoughts
+	reasoning *reasoning // nil: it has no reasoning turns
 }
 
-// run talks to the model until an answer fits, or a budget ends.
+// run calls the model until an answer fits, or a budget ends.
 func (t *conversation) run() (generable.Value, error) {
 	req, err := t.request()
 	if err != nil {
@@ -169,8 +169,8 @@ func (t *conversation) run() (generable.Value, error) {
 	}
 }
 
-// ask makes one model call, and returns the request that was made in the end. A parked run waits here,
-// so its frames are kept small.
+// ask makes one model call, and returns the request that was finally made. A parked run waits here, so its frames are
+// kept small.
 func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response, error) {
 	if hooked(t.b, t.Agent) {
 		return t.askHooked(req, int(t.Turn))
@@ -182,9 +182,9 @@ func (t *conversation) ask(req *model.Request) (*model.Request, *model.Response,
 	return req, resp, err
 }
 
-// askLast asks for a last answer instead of a call that a budget refused, changed as that was to be.
+// askLast requests a last answer in place of a call that a budget refused. change applies to it as it did to that call.
 func (t *conversation) askLast(req *model.Request, change func(*model.Request) (*model.Request, error)) (*model.Request, *model.Response, error) {
-	if t.Thinking { // the room that is left is for the answer
+	if t.Thinking { // what is left of the budget is for the answer
 		req = t.stopThinking()
 	}
 	req = t.close(req, t.end.why)
@@ -201,8 +201,8 @@ func (t *conversation) askLast(req *model.Request, change func(*model.Request) (
 	return req, resp, err
 }
 
-// askModel makes one model call as it is asked for. Without a response and an error a budget refused it,
-// and a last answer must be asked for.
+// askModel makes one model call as requested. If it returns neither a response nor an error, a budget refused the call,
+// and a last answer must be requested.
 func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	a := t.modelAsk()
 	t.b.Observer = t.Agent.Observer
@@ -216,7 +216,7 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	if out.Err != nil {
 		return nil, t.refused(req, out.Err, out.Attempt)
 	}
-	if t.Closing && t.end.why != nil { // the answer goes on from what a budget refused
+	if t.Closing && t.end.why != nil { // the last answer continues after a budget's refusal
 		t.b.WentOn(engine.AsError(t.end.why))
 	}
 	for i := range out.Response.Citations {
@@ -230,13 +230,13 @@ func (t *conversation) askModel(req *model.Request) (*model.Response, error) {
 	}
 	t.words = out.Response.Parts
 	if r := out.Response; req.Choice.Mode == model.ChoiceNone && r.Finish == model.FinishStop {
-		return r, nil // though it is empty: a model that may call no tool any more may have said all before
+		return r, nil // even if empty: a model that may not call tools any more may have said everything before
 	}
 	return out.Response, finished(out.Response, t.Agent.Name)
 }
 
-// atModel puts what is wrong with the name of a model where the script names it, and lists the aliases if the
-// name is unknown.
+// atModel places an error in the name of a model where the script names it, and lists the aliases if the name is
+// unknown.
 func atModel(r *exec.Run, a *agent.Spec, asked string, e *engine.Error) error {
 	if e.Code != diag.UnknownProvider {
 		return e
@@ -253,8 +253,8 @@ func atModel(r *exec.Run, a *agent.Spec, asked string, e *engine.Error) error {
 	return &own
 }
 
-// called makes the calls that an answer asks for. A run whose call waits for a person is parked here, so
-// the frames down to there are kept small.
+// called makes the calls in an answer. A run whose call waits for a person is parked here, so the frames down to it are
+// kept small.
 func (t *conversation) called(req *model.Request, parts []model.Part, calls []*model.ToolCall) (*model.Request, error) {
 	if t.Closing {
 		return nil, t.calledLast(calls[0].Name)
@@ -272,7 +272,7 @@ func withResults(r *model.Request, parts, results []model.Part) *model.Request {
 	return r.Extend(model.Message{Role: model.RoleAssistant, Parts: parts}, model.Message{Role: model.RoleTool, Parts: results}).Called()
 }
 
-// acceptAnswer settles an answer without calls: it is the result, or it does not fit and is asked for again.
+// acceptAnswer handles an answer without calls: it is the result, or it does not fit and the model is asked again.
 // Without a next request the conversation is over.
 func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (next *model.Request, v generable.Value, err error) {
 	text := resp.Text()
@@ -301,7 +301,7 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 		v, err = t.sk.give(v)
 		return nil, v, err
 	}
-	if complaint == "" { // no other answer would do
+	if complaint == "" { // another answer would not help
 		return nil, v, err
 	}
 	if int(t.asked) >= t.Agent.Repairs || t.Closing {
@@ -313,7 +313,7 @@ func (t *conversation) acceptAnswer(req *model.Request, resp *model.Response) (n
 	return req.Extend(model.Message{Role: model.RoleAssistant, Parts: resp.Parts}, model.TextMessage(model.RoleUser, complaint)), v, nil
 }
 
-// request is the first turn's request.
+// request returns the first turn's request.
 func (t *conversation) request() (*model.Request, error) {
 	system := t.sk.system
 	switch brief := t.said.instructions; {
@@ -351,7 +351,7 @@ func (t *conversation) request() (*model.Request, error) {
 	return t.continued(req)
 }
 
-// withTask returns the input's message and, where the agent has a task, the message that says it.
+// withTask returns the input's message and, if the agent has a task, the message with the task.
 func (t *conversation) withTask(input []model.Message) ([]model.Message, error) {
 	task := t.Agent.Task
 	if t.Agent.TaskText != nil {
@@ -364,13 +364,13 @@ func (t *conversation) withTask(input []model.Message) ([]model.Message, error) 
 	case task == "":
 		return input, nil
 	case len(input) == 1 && len(input[0].Parts) == 1 && input[0].Parts[0].Kind == model.PartText && input[0].Parts[0].Text == "":
-		input = input[:0] // providers refuse a message without a word, and the task says what to do
+		input = input[:0] // providers refuse a message without text, and the task says what to do
 	}
 	return append(input, model.TextMessage(model.RoleUser, task)), nil
 }
 
-// finished refuses incomplete, refused and empty answers. Tool calls of an answer that was cut off are cut
-// off as well, though they may parse.
+// finished refuses incomplete, refused and empty answers. If an answer was cut off, so were its tool calls, even if
+// they parse.
 func finished(r *model.Response, agent string) error {
 	switch r.Finish {
 	case model.FinishLength:
@@ -389,7 +389,7 @@ func finished(r *model.Response, agent string) error {
 	return nil
 }
 
-// decode reads an answer, in the form of the dialect's schema, as the skill's output.
+// decode reads an answer as the skill's output, in the form of the dialect's schema.
 func (t *conversation) decode(text, form string) (generable.Value, string, error) {
 	res, err := decode(t.b, t.sk.Out, text, form)
 	if err != nil {
@@ -446,13 +446,14 @@ func (t *conversation) spent(n int64) error {
 	return e.WithHelp("raise it with budget(turns = ...), or see in the events which tools it keeps calling")
 }
 
-// unheard is the failure of an agent that was called where nothing could be proven before.
+// unheard returns the error of an agent that was called without the required transcript, where loading could not prove
+// that.
 func unheard(agent string) error {
 	message, help := node.Unheard(agent)
 	return engine.Errorf(engine.KindScript, diag.CallbackArity, "%s: its run takes two parameters", message).WithHelp("%s", help)
 }
 
-// modelFor returns the model of an agent and its fallbacks, with aliases resolved.
+// modelFor returns an agent's model and fallbacks, with aliases resolved.
 func modelFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
 	model, fallbacks = chosenFor(r, a)
 	if len(r.Spec.Aliases) > 0 && len(fallbacks) > 0 {
@@ -461,8 +462,8 @@ func modelFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
 	return r.Spec.Named(model), fallbacks
 }
 
-// chosenFor returns what is named for an agent: the caller's for this one, the caller's for all, the
-// script's with its fallbacks, the default. A router that names none takes its agent's.
+// chosenFor returns the model named for an agent: the caller's for this agent, the caller's for all, the script's with
+// its fallbacks, or the default. A router that names none uses its agent's.
 func chosenFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
 	if m, ok := r.Spec.Models[a.Name]; ok {
 		return m, nil
@@ -476,7 +477,7 @@ func chosenFor(r *exec.Run, a *agent.Spec) (model string, fallbacks []string) {
 	return r.Spec.Model, nil
 }
 
-// taught is the system text that a teacher wrote, with what the skill itself says.
+// taught returns the system text that a teacher wrote, followed by the skill's own additions.
 func (t *conversation) taught(text string) string {
 	own := *t.Agent
 	own.Prompt, own.Template = "", nil

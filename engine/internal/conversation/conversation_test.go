@@ -205,7 +205,7 @@ func TestAgentWallTime(t *testing.T) {
 	})
 }
 
-// What a model cannot finish is told, never passed on as an answer.
+// An unfinished answer is an error, never passed on as an answer.
 func TestUnfinishedAnswers(t *testing.T) {
 	for finish, kind := range map[model.Finish]engine.ErrKind{model.FinishLength: engine.KindTruncated, model.FinishRefusal: engine.KindRefused, model.FinishFilter: engine.KindRefused} {
 		c := enginetest.Compose()
@@ -254,7 +254,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 	}
 }
 
-// What has been tried already is not proposed again.
+// What has already been tried is not proposed again.
 func TestBadOutputHelpKnowsOfTheReask(t *testing.T) {
 	for repairs, want := range map[int]string{0: "ask again with repairs = 1", 1: "asked again once"} {
 		c := enginetest.Compose()

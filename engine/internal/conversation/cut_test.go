@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// TestCut: what stays may have half of the tokens, to the last of them.
+// TestCut: the messages that stay may have exactly half of the tokens.
 func TestCut(t *testing.T) {
 	var messages []model.Message
 	for range 6 {

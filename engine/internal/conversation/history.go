@@ -8,21 +8,21 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// shares adds a call that has come to an answer to what agents share. Its frame is not to be one
-// with that of [conversation.run], on which parked runs stand.
+// shares adds a call with its answer to the thread that agents share. Its frame must not merge with that of
+// [conversation.run], on which parked runs wait.
 //
 //go:noinline
 func (t *conversation) shares(req *model.Request, parts []model.Part, v generable.Value, err error) {
 	if err == nil && t.sk.History.Shares() {
 		t.b.Thread = req.Thread(parts)
 		if t.read {
-			given := v // a copy, that those who share nothing need not make
+			given := v // a copy, which agents that share nothing need not make
 			t.b.Thread.Given = &given
 		}
 	}
 }
 
-// continued puts what was said before in front of an agent's first request.
+// continued puts the shared conversation before an agent's first request.
 func (t *conversation) continued(req *model.Request) (*model.Request, error) {
 	if c := t.b.Thread; c != nil && t.sk.History.Shares() {
 		input := req.Messages
@@ -44,8 +44,8 @@ func hasCalls(messages []model.Message) bool {
 	return slices.ContainsFunc(messages, func(m model.Message) bool { return holds(&m, model.PartCall) || holds(&m, model.PartResult) })
 }
 
-// withoutCalls puts calls and results into words, for an agent that has no tools: providers
-// refuse calls where no tool is declared. Thoughts belong to the calls and go with them.
+// withoutCalls puts calls and results into words, for an agent that has no tools: providers refuse calls if no tool is
+// declared. Reasoning belongs to the calls and is dropped with them.
 func withoutCalls(messages []model.Message) []model.Message {
 	out := make([]model.Message, 0, len(messages))
 	for i := range messages {
@@ -75,11 +75,11 @@ func withoutCalls(messages []model.Message) []model.Message {
 	return out
 }
 
-// memoryUser is a [engine.Func] of a tool that says whether it uses memory.
+// memoryUser is an [engine.Func] of a tool that knows whether it uses memory.
 type memoryUser interface{ UsesMemory() bool }
 
-// usesMemory reports whether a call reads or writes notes: by a tool of the agent's memory, or by one of
-// the script that does so itself.
+// usesMemory reports whether a call reads or writes notes: by a tool of the agent's memory, or by a tool of the script
+// that uses memory.
 func (t *conversation) usesMemory(c *model.ToolCall) bool {
 	tool := t.sk.tool(c.Name)
 	if tool == nil {
@@ -89,9 +89,9 @@ func (t *conversation) usesMemory(c *model.ToolCall) bool {
 	return ok && f.UsesMemory()
 }
 
-// lanes are the calls of an answer by what runs at once: each call by itself, but those that use memory
-// one after the other, in the order of the answer, so that what was written is read by the call behind
-// it, whatever the order of branches is. nil is the common case, in which each is by itself.
+// lanes divides the calls of an answer into what runs concurrently. Calls that use memory run one after the other, in
+// the order of the answer, so that a later call reads what an earlier one wrote, whatever the order of branches. Every
+// other call is a lane by itself; nil, the common case, means that all are.
 func (t *conversation) lanes(calls []*model.ToolCall) [][]int {
 	using := 0
 	for _, c := range calls {
@@ -118,7 +118,7 @@ func (t *conversation) lanes(calls []*model.ToolCall) [][]int {
 	return lanes
 }
 
-// atOnce runs the calls of an answer, at most limit at once.
+// atOnce runs the calls of an answer, at most limit concurrently.
 func (t *conversation) atOnce(calls []*model.ToolCall, limit int, call func(i int, s engine.Sched) error) error {
 	lanes := t.lanes(calls)
 	if lanes == nil {

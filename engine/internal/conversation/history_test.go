@@ -38,7 +38,7 @@ func spoken(req *model.Request) string {
 	return strings.Join(out, " ")
 }
 
-// Transcript answers each call with the agent's name and keeps what it was asked, by agent.
+// Transcript answers each call with the agent's name and records its requests, by agent.
 func Transcript(heard map[string][]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		req := e.Req.(*model.Request)
@@ -63,7 +63,7 @@ func TestPromise_22_4_SharedHistory(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		build build
-		want  map[string]string // what each agent was asked, in order
+		want  map[string]string // the requests of each agent, in order
 	}{
 		{"a sequence goes on with one conversation", func(c *enginetest.Composer, a func(string) *flow.Node) *flow.Node {
 			return c.Then(c.Op("then"), a("x"), a("y"), a("z"))
@@ -123,7 +123,7 @@ func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 	}
 }
 
-// Calls of tools go on to agents that have tools, and are told in words to one that has none.
+// Tool calls are passed on to agents that have tools, and put into words for an agent without tools.
 func TestSharedCalls(t *testing.T) {
 	c := enginetest.Compose()
 	look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
@@ -159,7 +159,7 @@ func TestSharedCalls(t *testing.T) {
 	}
 }
 
-// The ids of a conversation that goes on are those of the same messages sent at once: digests chain.
+// The ids of a continued conversation are the same as if its messages had been sent at once: digests chain.
 func TestDigestsOfSharedHistory(t *testing.T) {
 	c := enginetest.Compose()
 	agent := func(name string) *flow.Node {

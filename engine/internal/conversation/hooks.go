@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// hooked reports whether an agent has hooks to call.
+// hooked reports whether an agent has hooks.
 func hooked(b *exec.Branch, a *agent.Spec) bool {
 	return a.Hooks != nil || b.Run.Spec.Hooks != nil
 }
@@ -28,9 +28,8 @@ func hooks(b *exec.Branch, a *agent.Spec, kind string) (all []engine.Func) {
 	return all
 }
 
-// eachHook calls the functions of a kind, each with as many of the arguments as it takes, and passes on
-// what they return or fail by: done may say what is wrong with a value, too. No failure is silent. Only
-// an error that ends the run is one.
+// eachHook calls the functions of a kind, each with as many arguments as it takes, and passes their results or failures
+// to done, which may reject a value. Every failure is logged. eachHook only returns an error that ends the run.
 func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []generable.Value, done func(f engine.Func, v generable.Value, failed *engine.Error) error) error {
 	list := hooks(b, a, kind)
 	for n, f := range list {
@@ -51,7 +50,7 @@ func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []gener
 	return nil
 }
 
-// intercept asks all interceptors of a kind. Without one that decides the action is proceed.
+// intercept calls all interceptors of a kind. The first decision applies; without one the action is proceed.
 func intercept(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...generable.Value) (agent.Intercept, error) {
 	decided := agent.Proceed()
 	err := eachHook(b, a, kind, turn, args, func(f engine.Func, v generable.Value, failed *engine.Error) (wrong error) {
@@ -77,8 +76,8 @@ func notify(b *exec.Branch, a *agent.Spec, kind string, turn int, args ...genera
 	return eachHook(b, a, kind, turn, args, nil)
 }
 
-// beforeCall asks the interceptors before a call is made. They may refuse it, replace it by a
-// result, which is made then, or replace its arguments.
+// beforeCall calls the interceptors before a tool call. They may refuse it, replace its arguments, or replace it by a
+// result (made is then true).
 func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, made bool, failure *engine.Error, ends bool) {
 	i, err := intercept(b, sk.agent, "before_tool", 0, generable.StrOf(t.Name), *args)
 	if err != nil {
@@ -101,8 +100,7 @@ func beforeCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Va
 	return out, false, failure, false
 }
 
-// afterCall asks the interceptors after a call has succeeded. They may refuse its result, or put
-// another one in its place.
+// afterCall calls the interceptors after a call has succeeded. They may refuse or replace its result.
 func afterCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value) (generable.Value, *engine.Error, bool) {
 	i, err := intercept(b, sk.agent, "after_tool", 0, generable.StrOf(t.Name), args, out)
 	switch {
@@ -118,7 +116,7 @@ func afterCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable
 	return out, nil, false
 }
 
-// callRefused is the failure of a call that an interceptor refuses.
+// callRefused returns the failure of a call that an interceptor refuses.
 func callRefused(b *exec.Branch, t *agent.Tool, i agent.Intercept) *engine.Error {
 	e := i.Refusal("the call of " + strconv.Quote(t.Name))
 	e.Pos = t.Span.Pos
@@ -126,7 +124,7 @@ func callRefused(b *exec.Branch, t *agent.Tool, i agent.Intercept) *engine.Error
 	return e
 }
 
-// callFits converts what an interceptor put into a call. What does not fit refuses the call.
+// callFits converts a value that an interceptor put into a call. A value that does not fit refuses the call.
 func callFits(b *exec.Branch, t *agent.Tool, v generable.Value, as *generable.Type, who string) (generable.Value, *engine.Error) {
 	out, err := exec.Converted(v, cmp.Or(as, generable.AnyT), who)
 	if err != nil {
@@ -135,7 +133,7 @@ func callFits(b *exec.Branch, t *agent.Tool, v generable.Value, as *generable.Ty
 	return out, nil
 }
 
-// notifyToolCall reports the result of a tool call to observers. A call that failed may be of no tool.
+// notifyToolCall reports the result of a tool call to observers. A failed call may name an unknown tool.
 func notifyToolCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args, out generable.Value, failure *engine.Error) error {
 	switch {
 	case !hooked(b, sk.agent):
@@ -156,7 +154,7 @@ func begins(b *exec.Branch, sk *skillPlan) error {
 	return notify(b, sk.agent, "on_skill_chosen", 0, generable.StrOf(sk.Name))
 }
 
-// failed reports to observers what an agent failed by, and passes that on.
+// failed reports an agent's failure to observers, and returns it.
 func failed(b *exec.Branch, a *agent.Spec, err error) error {
 	if err == nil || !hooked(b, a) || engine.IsControl(err) || b.Sched.Err() != nil {
 		return err
@@ -167,8 +165,8 @@ func failed(b *exec.Branch, a *agent.Spec, err error) error {
 	return err
 }
 
-// askHooked makes one model call of an agent, with its hooks. Where a budget refuses the call, what was
-// decided about it holds for the last answer that is asked for instead: it is the call of the same turn.
+// askHooked makes one model call of an agent, with its hooks. If a budget refuses the call, the decision about it also
+// applies to the last answer that is requested instead: it is the call of the same turn.
 func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, *model.Response, error) {
 	resp, err := around(t.b, t.Agent, t.Agent.Name, req, turn, func(change func(*model.Request) (*model.Request, error)) (*model.Response, error) {
 		made, err := change(req)
@@ -189,8 +187,8 @@ func (t *conversation) askHooked(req *model.Request, turn int) (*model.Request, 
 	return req, resp, err
 }
 
-// around makes a model call with the hooks of an agent's calls; name is in whose name it is made. ask
-// makes the call, changed as an interceptor says.
+// around makes a model call with an agent's hooks; name is the agent in whose name it is made. ask makes the call,
+// changed as an interceptor decided.
 func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn int, ask func(change func(*model.Request) (*model.Request, error)) (*model.Response, error)) (*model.Response, error) {
 	denied := func(i agent.Intercept) error {
 		e := i.Refusal("the model call of agent " + strconv.Quote(name))
@@ -241,12 +239,12 @@ func around(b *exec.Branch, a *agent.Spec, name string, req *model.Request, turn
 	return resp, notify(b, a, "on_model_call", turn, call, answer)
 }
 
-// substituted is an answer that no model wrote.
+// substituted returns an answer that no model wrote.
 func substituted(v generable.Value) *model.Response {
 	return &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: model.InputText(v, nil)}}, Finish: model.FinishStop}
 }
 
-// changedRequest is a request with another system text or model, for this call alone.
+// changedRequest returns a copy of a request with another system text or model, for this call only.
 func changedRequest(b *exec.Branch, req *model.Request, v generable.Value) (*model.Request, error) {
 	next := *req
 	next.Reheaded()

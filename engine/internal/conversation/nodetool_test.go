@@ -23,7 +23,7 @@ func lead(c *enginetest.Composer, tools ...*agent.Tool) *flow.Node {
 	return c.Agent(c.Site("agent", "lead"), &agent.Spec{Name: "lead", Prompt: "Lead.", Tools: tools})
 }
 
-// byAgent answers each agent from a list of its own.
+// byAgent answers each agent from a separate list.
 func byAgent(lists map[string][]model.Response) engine.Handler {
 	next := map[string]int{}
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -36,7 +36,7 @@ func byAgent(lists map[string][]model.Response) engine.Handler {
 	})
 }
 
-// Set collects what an agent is sent last, and where its calls stand.
+// Set records an agent's last request, and the positions of its calls.
 func Set(h engine.Handler, agent string, req **model.Request, at *[]string) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {
 		if r, ok := e.Req.(*model.Request); ok && e.Agent == agent {
@@ -90,7 +90,7 @@ func TestNodeAsTool(t *testing.T) {
 	}
 }
 
-// A node's calls are effects like any other: on every scheduler and on replay the same.
+// A node's calls are effects like any other: the same on every scheduler and on replay.
 func TestNodeAsToolEverywhere(t *testing.T) {
 	c := enginetest.Compose()
 	inner := lead(c, flow.AsTool(c.Prompted("deepest", nil, nil), "deeper", ""))
@@ -165,7 +165,7 @@ func TestFailuresInsideATool(t *testing.T) {
 	}
 }
 
-// What a tool uses counts against the agent that calls it, and when that is used up nobody is told.
+// A tool's use counts against the budget of the agent that calls it; when that is used up, the model is not told.
 func TestToolWithinTheCallersBudget(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "lead"), &agent.Spec{Name: "lead", Prompt: "Lead.", Budget: engine.Limits{ModelCalls: engine.AtMost(1)},
@@ -246,8 +246,7 @@ func TestToolsHaveOnePlace(t *testing.T) {
 	})
 }
 
-// Agents that are tools of each other nest no deeper than the budget says, which no model on the way
-// is asked to mend.
+// Agents that are tools of each other nest no deeper than the budget allows, and no model on the way is asked to react.
 func TestToolsNestAsDeepAsTheBudgetSays(t *testing.T) {
 	for _, depth := range []int64{1, 2, 3} {
 		c := enginetest.Compose()

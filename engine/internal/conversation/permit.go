@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// permit lets a call be made. The arguments become what a person put in their place. The error is the
-// call's result when it may not be made.
+// permit decides whether a call may be made. A person may replace its arguments. If it may not be made, the error is
+// the call's result.
 func permit(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) error {
 	if !ruled(b, sk) {
 		return nil
@@ -37,14 +37,14 @@ func permit(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value)
 	}
 }
 
-// denied is the result of a call that a rule denies.
+// denied returns the result of a call that a rule denies.
 func denied(b *exec.Branch, t *agent.Tool, d policy.Decision) error {
 	err := d.Denial(t.Name)
 	b.EmitPolicy(engine.PhaseEnd, t.Name, "denied", err)
 	return err
 }
 
-// asked lets a call be made that a person approves.
+// asked makes the call depend on a person's approval.
 func asked(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, why string) error {
 	by, err := b.Decide(&engine.ApprovalRequest{Tool: t.Name, Agent: sk.agent.Name, Skill: sk.Name, Data: *args, Why: why, Type: t.Parameters()},
 		b.At.Child("approval", "", 0), denies(b, sk, t))
@@ -54,8 +54,8 @@ func asked(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, 
 	return decidedBy(b, sk, t, args, by)
 }
 
-// denies returns what finds the rule that denies a call with other data, nil where no rule denies anything: a run that
-// waits does not hold it.
+// denies returns a function that finds the rule which denies a call with changed data, nil if no rule denies anything.
+// It is not inlined, so that a waiting run does not keep its frame.
 //
 //go:noinline
 func denies(b *exec.Branch, sk *skillPlan, t *agent.Tool) func(data generable.Value) *engine.Error {
@@ -70,9 +70,9 @@ func denies(b *exec.Branch, sk *skillPlan, t *agent.Tool) func(data generable.Va
 	}
 }
 
-// decidedBy does what a person decided about a call.
+// decidedBy applies a person's decision about a call.
 func decidedBy(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value, by engine.Decision) error {
-	if !by.Approved && by.Data != nil { // a rule denies what a person put in the place of the arguments
+	if !by.Approved && by.Data != nil { // a rule denies the arguments that a person entered
 		if data, errs := t.Parameters().Convert(*by.Data); errs == nil {
 			if d := rules(b, sk, t, data); d.Ruling == policy.Denied {
 				return denied(b, t, d)
@@ -85,7 +85,7 @@ func decidedBy(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Val
 		return err
 	}
 	if by.Data != nil {
-		// A person may do what has to be asked, but not what is denied.
+		// A person may allow what a rule asks about, but not what a rule denies.
 		if d := rules(b, sk, t, *by.Data); d.Ruling == policy.Denied {
 			return denied(b, t, d)
 		}
@@ -100,10 +100,10 @@ func notApproved(tool, reason string) *engine.Error {
 		WithHelp("a person denied it")
 }
 
-// permitHosted lets a call of a tool of the host be made. What is recorded answers first; the call
-// counts as one whatever becomes of it, and what is to be asked of the budgets is given. The arguments
-// become those that the call is made with, and its effect's id is that of those: nothing of the effect is
-// there while a person decides.
+// permitHosted decides whether a call of a tool of the host may be made. A recorded answer is used without asking. A
+// call that a person decides about counts at once, whatever the decision; the returned ask is what remains for the
+// budgets. args becomes the arguments of the call, which determine the effect's id: the effect does not exist while a
+// person decides.
 func permitHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (*exec.Ask, error) {
 	if !ruled(b, sk) || rules(b, sk, t, *args).Ruling == policy.Allowed || recorded(b, sk, t, *args) {
 		return &exec.Ask{Want: exec.Estimate{units.ToolCalls: 1}}, nil
@@ -114,7 +114,7 @@ func permitHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.
 	return &exec.Ask{}, permit(b, sk, t, args)
 }
 
-// recorded reports whether the journal answers a call.
+// recorded reports whether the journal has the result of a call.
 func recorded(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) bool {
 	if b.Run.Spec.Journal == nil {
 		return false
@@ -123,8 +123,8 @@ func recorded(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value
 	return known
 }
 
-// reserveHosted counts a call before a person is asked, who may take hours: others may not wait for it
-// meanwhile.
+// reserveHosted counts a call before a person is asked. Others must not wait for a reservation meanwhile, as a person
+// may take hours.
 func reserveHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) error {
 	held, err := b.Reserve(&exec.Ask{Want: exec.Estimate{units.ToolCalls: 1}}, sk.agent.Name, b.At)
 	if err != nil {
@@ -134,9 +134,9 @@ func reserveHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.
 	return nil
 }
 
-// rules about a call: the strictest of all policies.
+// rules returns the strictest ruling of all policies about a call.
 func rules(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) (strictest policy.Decision) {
-	if knows(t) { // part of the prompt in truth
+	if knows(t) { // effectively part of the prompt
 		return strictest
 	}
 	c := t.Call()
@@ -149,7 +149,7 @@ func rules(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) (
 	return stricter(stricter(strictest, sk.agent.Policy, &c, args), sk.Policy, &c, args)
 }
 
-// stricter is the stricter of a verdict and that of a policy, which may be nil.
+// stricter returns the stricter of a decision and that of a policy, which may be nil.
 func stricter(than policy.Decision, p *policy.Policy, c *policy.Call, args generable.Value) policy.Decision {
 	if p != nil {
 		if v := p.Judge(c, args); v.Ruling > than.Ruling {
@@ -159,13 +159,13 @@ func stricter(than policy.Decision, p *policy.Policy, c *policy.Call, args gener
 	return than
 }
 
-// ruled reports whether any policy holds for a skill's calls.
+// ruled reports whether any policy applies to a skill's calls.
 func ruled(b *exec.Branch, sk *skillPlan) bool {
 	return sk.Policy != nil || sk.agent.Policy != nil || len(b.Run.Spec.Policies) > 0
 }
 
-// ruledAs is the rank that all which the function of a tool touches is held to, 0 when no rule for its
-// calls speaks of an effect. It is a second line: what a tool may touch was found before any call.
+// ruledAs returns the effect rank that everything a tool's function does must stay within, 0 if no rule for its calls
+// depends on the effect class. It is a second line of defence: what a tool may do was determined before any call.
 func ruledAs(b *exec.Branch, sk *skillPlan, t *agent.Tool) uint8 {
 	if !ruled(b, sk) || !byClass(b, sk) {
 		return 0
@@ -173,7 +173,7 @@ func ruledAs(b *exec.Branch, sk *skillPlan, t *agent.Tool) uint8 {
 	return t.Acts().Rank()
 }
 
-// byClass reports whether a rule for calls of a skill speaks of an effect.
+// byClass reports whether a rule for a skill's calls depends on the effect class.
 func byClass(b *exec.Branch, sk *skillPlan) bool {
 	byClass := func(p *policy.Policy) bool { return p != nil && p.ByClass() }
 	return slices.ContainsFunc(b.Run.Spec.Policies, byClass) || byClass(sk.agent.Policy) || byClass(sk.Policy)

@@ -1,4 +1,4 @@
-// Package conversation carries out one call of an agent: what the model is asked, the calls of its tools, and its answer.
+// Package conversation runs one call of an agent: the requests to the model, the calls of its tools, and its answer.
 package conversation
 
 import (
@@ -16,32 +16,32 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Plan is what a run needs of an agent and need not build again.
+// Plan is the part of an agent that is built once for all runs.
 type Plan struct {
 	Spec   *agent.Spec
-	only   *skillPlan // the skill for every input; nil when the input decides
+	only   *skillPlan // the skill for every input; nil if it depends on the input
 	Skills []*skillPlan
-	bounds bool // it has a budget over what it calls
+	bounds bool // the budget covers what the agent calls
 }
 
-// skillPlan is a skill that returns the agent's output.
+// skillPlan is the plan of a skill.
 type skillPlan struct {
 	*agent.Skill
 	agent  *agent.Spec
-	loose  bool   // its output is not proven to be of the agent's output type
-	system string // of a model: the system text; of a template agent, what follows the rendered template
+	loose  bool   // its output is not proven to have the agent's output type
+	system string // of a model: the system text; of a template agent, the text after the rendered template
 	tools  []*agent.Tool
 
-	hasRules bool // some tool may not always be called
+	hasRules bool // some tool has rules about when it may be called
 	defs     []model.ToolDef
 	output   *model.Output
 	head     model.HeadCache
-	servers  []*remote.Server       // whose tools it has as well
-	served   atomic.Pointer[served] // what their tools made of it the last time
-	History  *agent.History         // nil: each call begins anew
+	servers  []*remote.Server       // that provide further tools
+	served   atomic.Pointer[served] // the plan with their tools, from the last time
+	History  *agent.History         // nil: each call starts a new conversation
 }
 
-// NewPlan makes the plan of an agent.
+// NewPlan returns the plan of an agent.
 func NewPlan(a *agent.Spec) *Plan {
 	p := &Plan{Spec: a, bounds: a.Budget.Over()}
 	for _, sk := range a.Candidates() {
@@ -53,7 +53,7 @@ func NewPlan(a *agent.Spec) *Plan {
 	return p
 }
 
-// give makes the skill's result a value of the agent's output type.
+// give converts the skill's result to the agent's output type.
 func (p *skillPlan) give(v generable.Value) (generable.Value, error) {
 	if !p.loose {
 		return v, nil
@@ -66,7 +66,7 @@ func planSkill(a *agent.Spec, sk *agent.Skill) *skillPlan {
 	if sk.Run != nil {
 		return p
 	}
-	seen := map[*agent.Tool]bool{} // one that agent and skill both list is offered once
+	seen := map[*agent.Tool]bool{} // a tool that agent and skill both list is offered once
 	for _, t := range slices.Concat(a.Tools, sk.Tools, knowledgeTools(sk), memoryTools(a)) {
 		if !seen[t] {
 			seen[t] = true
@@ -86,7 +86,7 @@ func planSkill(a *agent.Spec, sk *agent.Skill) *skillPlan {
 	return p
 }
 
-// runnable returns a tool that is a node with the function that calls it.
+// runnable returns a tool; for a tool that is a node, a copy with the function that calls the node.
 func runnable(t *agent.Tool) *agent.Tool {
 	if t.Node == nil {
 		return t
@@ -101,7 +101,7 @@ func runnable(t *agent.Tool) *agent.Tool {
 type nodeTool struct {
 	n     *flow.Node
 	name  string
-	boxed bool // the input is its own parameter
+	boxed bool // the input is the tool's only parameter
 }
 
 func (t *nodeTool) Info() engine.FuncInfo {
@@ -114,14 +114,14 @@ func (t *nodeTool) Call(b engine.Branch, args []generable.Value) (generable.Valu
 		in = r.At(0)
 	}
 	out, err := b.(*exec.Branch).Call(t.n, in)
-	if e, ok := err.(*engine.Error); ok && e.Verdict != nil { // it ended the agent inside, not the one that asks
+	if e, ok := err.(*engine.Error); ok && e.Verdict != nil { // the verdict ended the inner agent, not the calling one
 		own := *e
 		own.Verdict, err = nil, &own
 	}
 	return out, err
 }
 
-// memoryTools are the tools that an agent's memory adds to a skill: what a model may do with its agent's slot.
+// memoryTools returns the tools that an agent's memory adds to a skill: the operations on the agent's slot.
 func memoryTools(a *agent.Spec) []*agent.Tool {
 	m := a.Memory
 	if m == nil {
@@ -148,7 +148,7 @@ func memoryTools(a *agent.Spec) []*agent.Tool {
 	}
 }
 
-// memoryRun carries out an operation on a slot, with the text of its only parameter, if any.
+// memoryRun executes an operation on a slot, with the text of its only parameter, if any.
 type memoryRun struct {
 	bank *agent.MemoryBank
 	op   agent.MemoryOp
@@ -179,8 +179,7 @@ func (r *memoryRun) Call(b engine.Branch, args []generable.Value) (generable.Val
 	return generable.StrOf(out), nil
 }
 
-// knowledgeTools offers each piece of knowledge as a tool, so that its text reaches the model
-// only when asked for.
+// knowledgeTools offers each piece of knowledge as a tool, so that its text is sent to the model only on request.
 func knowledgeTools(sk *agent.Skill) []*agent.Tool {
 	var tools []*agent.Tool
 	for _, k := range sk.Knowledge {
@@ -203,7 +202,7 @@ func knows(t *agent.Tool) bool {
 // knowledgeRun returns a piece of knowledge.
 type knowledgeRun struct{ agent.Knowledge }
 
-// Info is that of the function which loads the text: what fails in it is its own.
+// Info returns that of the function that loads the text: failures in it belong to it.
 func (k *knowledgeRun) Info() engine.FuncInfo {
 	info := engine.FuncInfo{Name: k.Key, Params: 1, Needs: 1}
 	if k.Load != nil {
@@ -224,7 +223,7 @@ func (k *knowledgeRun) Call(b engine.Branch, args []generable.Value) (generable.
 	return k.Load.Call(b, nil)
 }
 
-// searched reports whether the text depends on what the model looks for.
+// searched reports whether the text depends on the model's query.
 func searched(k *agent.Knowledge) bool { return k.Load != nil && k.Load.Info().Needs == 1 }
 
 var queryType = &generable.Type{Kind: generable.RecordType, Name: "Query", Fields: []generable.Field{

@@ -9,15 +9,15 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// reasoning is how a conversation asks the model for its thoughts, in turns that are no answers.
+// reasoning is the state of reasoning turns, in which the model writes its thoughts instead of an answer.
 type reasoning struct {
 	every  int            // rounds of tool results
-	rounds int            // since the last thoughts
-	from   *model.Request // what the thoughts are about, while the model is asked for them
+	rounds int            // since the last reasoning turn
+	from   *model.Request // the request that the thoughts are about, during a reasoning turn
 }
 
-// reasons returns what the conversation keeps of its thoughts, nil for an agent that is not asked for any. The first
-// are due before anything else.
+// reasons returns the reasoning state of a conversation, nil for an agent without reasoning turns. The first one is due
+// before anything else.
 func (t *conversation) reasons() *reasoning {
 	k := t.Agent.ReasoningEvery
 	if k < 1 {
@@ -33,8 +33,8 @@ func (r *reasoning) worked() {
 	}
 }
 
-// thoughtful returns the request that a turn makes: the one for thoughts where they are due, else req. The last turn
-// of the budget is left for the answer.
+// thoughtful returns the request of a turn: the one for thoughts if a reasoning turn is due, else req. The last turn of
+// the budget is left for the answer.
 //
 //go:noinline
 func (t *conversation) thoughtful(req *model.Request) *model.Request {
@@ -50,7 +50,7 @@ func (t *conversation) thoughtful(req *model.Request) *model.Request {
 	return next
 }
 
-// callsNone has a request allow no call of a tool. The tools stay, since some providers refuse earlier calls of tools
+// callsNone makes a request forbid tool calls. The tools stay in it, since some providers refuse earlier calls of tools
 // that a request does not declare.
 func callsNone(req *model.Request) {
 	if req.Choice = (model.ToolChoice{}); len(req.Tools) > 0 {
@@ -58,15 +58,15 @@ func callsNone(req *model.Request) {
 	}
 }
 
-// stopThinking ends the turn for thoughts, and returns the request that they were to be about.
+// stopThinking ends a reasoning turn, and returns the request that it was about.
 func (t *conversation) stopThinking() *model.Request {
 	req := t.reasoning.from
 	t.reasoning.from, t.Thinking = nil, false
 	return req
 }
 
-// thought returns the request that follows thoughts, in which they stand. Calls are not made: the model will ask for
-// them again when it may. Without thoughts it is asked as if nothing had been.
+// thought returns the request that follows a reasoning turn and contains the thoughts. Calls among them are not made:
+// the model can request them again in the next turn. If there are no thoughts, it returns the original request.
 //
 //go:noinline
 func (t *conversation) thought(resp *model.Response) *model.Request {
@@ -78,14 +78,14 @@ func (t *conversation) thought(resp *model.Response) *model.Request {
 		parts = wordsOnly(parts)
 	}
 	if strings.TrimSpace(model.TextIn(parts)) == "" {
-		t.Seen = 0 // what it counted is not sent again
+		t.Seen = 0 // the counted tokens are not sent again
 		return req
 	}
 	return req.Extend(model.TextMessage(model.RoleUser, model.ThoughtsPrompt), model.Message{Role: model.RoleAssistant, Parts: parts},
 		model.TextMessage(model.RoleUser, model.ActPrompt))
 }
 
-// wordsOnly returns the texts among the parts of a message, without what a provider keeps with them for its calls.
+// wordsOnly returns the text parts of a message, without the state that a provider attached for its calls.
 func wordsOnly(parts []model.Part) []model.Part {
 	words := slices.DeleteFunc(slices.Clone(parts), func(p model.Part) bool { return p.Kind != model.PartText })
 	for i := range words {
@@ -94,8 +94,8 @@ func wordsOnly(parts []model.Part) []model.Part {
 	return words
 }
 
-// refusedToThink reports whether a model refused its thoughts. Thoughts that are cut off or empty are no failure: they
-// are no answer.
+// refusedToThink reports whether a model refused a reasoning turn. Thoughts that are cut off or empty are not a
+// failure: they are not an answer.
 func refusedToThink(r *model.Response) bool {
 	return r.Finish == model.FinishRefusal || r.Finish == model.FinishFilter
 }

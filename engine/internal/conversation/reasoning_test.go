@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// thinker answers in so many rounds of calls, and with thoughts when it is asked for them. It depends on the request
-// alone, so that runs may share it.
+// thinker answers after a number of rounds of calls, and with thoughts when asked for them. It depends only on the
+// request, so that runs may share it.
 func thinker(rounds int) engine.HandlerFunc {
 	return func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		req := e.Req.(*model.Request)
@@ -52,19 +52,19 @@ func lookTool(t *testing.T) *agent.Tool {
 		Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("seen"), nil })}
 }
 
-// asking keeps what a handler is asked.
+// asking records the requests to a handler.
 type asking struct {
 	engine.Handler
 	seen []*model.Request
 }
 
 func (a *asking) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
-	_ = e.ID() // as a journal does, which takes the digest
+	_ = e.ID() // as a journal does, which computes the digest
 	a.seen = append(a.seen, e.Req.(*model.Request))
 	return a.Handler.Do(ctx, e, k)
 }
 
-// turns writes what each request is: T for thoughts, L for a last answer, O for any other.
+// turns writes the kind of each request: T for thoughts, L for a last answer, O for any other.
 func (a *asking) turns() string {
 	var b strings.Builder
 	for _, req := range a.seen {
@@ -81,8 +81,8 @@ func (a *asking) turns() string {
 	return b.String()
 }
 
-// A model gives its thoughts before its first answer and after every k rounds of results, in turns that allow no call
-// and ask for no type; all other turns are as they are without.
+// A model is asked for its thoughts before its first answer and after every k rounds of results, in turns that allow no
+// call and request no type. All other turns are unchanged.
 func TestReasoningEvery(t *testing.T) {
 	for _, tt := range []struct {
 		every, rounds int
@@ -146,7 +146,7 @@ func TestReasoningEvery(t *testing.T) {
 	}
 }
 
-// The conversation holds what was asked, the thoughts and the request to go on, in order.
+// The conversation contains the request for thoughts, the thoughts and the request to continue, in order.
 func TestThoughtsStayInTheConversation(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Think.", ReasoningEvery: 1, Tools: []*agent.Tool{lookTool(t)}})
@@ -165,7 +165,7 @@ func TestThoughtsStayInTheConversation(t *testing.T) {
 	}
 }
 
-// An agent without tools thinks once. A repair is asked for without thinking again.
+// An agent without tools thinks once. A repair is requested without thinking again.
 func TestThoughtsWithoutTools(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Think.", Out: generable.IntT, ReasoningEvery: 1, Repairs: 1})
@@ -188,7 +188,7 @@ func TestThoughtsWithoutTools(t *testing.T) {
 	}
 }
 
-// Thoughts count in every budget. What is left at the end of one is for the answer.
+// Thoughts count in every budget. The rest of a budget is for the answer.
 func TestThoughtsWithinBudgets(t *testing.T) {
 	turns := func(n int64, on engine.OnLimit) engine.Limits {
 		return engine.Limits{Turns: engine.AtMost(n), OnLimit: on}
@@ -203,7 +203,7 @@ func TestThoughtsWithinBudgets(t *testing.T) {
 		tools  bool
 		rounds int
 		want   string // turns
-		raw    string // of a failure: the last words that are no thoughts; "-" for none
+		raw    string // of a failure: the last words that are not thoughts; "-" for none
 	}{
 		{"the only turn is for the answer", turns(1, fails), true, 0, "O", ""},
 		{"the last turn is", turns(3, fails), true, 1, "TOO", ""},
@@ -252,8 +252,8 @@ func TestThoughtsWithinBudgets(t *testing.T) {
 	}
 }
 
-// Thoughts that a budget cuts off are no part of an answer: the last answer is asked for without them, or the error
-// keeps what the model said before.
+// Thoughts that a budget cuts off are not part of an answer: the last answer is requested without them, or the error
+// keeps the model's earlier words.
 func TestThoughtsThatABudgetCutsOff(t *testing.T) {
 	for _, on := range []engine.OnLimit{engine.OnLimitFail, engine.OnLimitAnswer} {
 		c := enginetest.Compose()
@@ -281,7 +281,7 @@ func TestThoughtsThatABudgetCutsOff(t *testing.T) {
 	}
 }
 
-// A run that is killed before any of its calls goes on from its journal, and asks nothing twice.
+// A run that is killed before any of its calls continues from its journal, and repeats no call.
 func TestThoughtsResume(t *testing.T) {
 	for cut := range 8 {
 		c := enginetest.Compose()
@@ -309,7 +309,7 @@ func TestThoughtsResume(t *testing.T) {
 	}
 }
 
-// What is wrong with the interval is reported where the agent is declared.
+// A wrong interval is reported where the agent is declared.
 func TestReasoningEveryIsChecked(t *testing.T) {
 	c := enginetest.Compose()
 	c.Agent(c.Site("agent", "less"), &agent.Spec{Name: "less", Prompt: "Think.", ReasoningEvery: -1})

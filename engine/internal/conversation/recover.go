@@ -15,31 +15,30 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// recovery is one call of a tool that failed, and what is done about it. All of it is composition: a
-// replay does the same again.
+// recovery is the recovery of one failed tool call. All of it is composition: a replay does the same again.
 type recovery struct {
 	b       *exec.Branch
 	sk      *skillPlan
 	t       *agent.Tool
-	raw     string // the arguments as they are now
+	raw     string // the current arguments
 	dialect string // of raw
 	args    generable.Value
-	made    *generable.Value // what the last execution took, after interceptors and people
+	made    *generable.Value // the arguments of the last execution, after interceptors and people
 	out     generable.Value
-	failure *engine.Error // nil once mended
+	failure *engine.Error // nil once recovered
 	kind    string        // of the failure
-	ends    bool          // nothing more may be done, nor may the agent go on
+	ends    bool          // recovery must stop, and so must the agent
 	unfit   bool          // the last result does not fit the tool
 
 	steps int
 	runs  int // executions
 	fails int
-	next  map[string]int  // by kind: which remedy is tried
-	asked map[string]int  // by kind: how often the one that is tried was asked, where it is a fix
+	next  map[string]int  // by kind: the index of the current remedy
+	asked map[string]int  // by kind: how often the current remedy was asked, if it is a fixer
 	tried []*engine.Error // failures of fixers and judges
 }
 
-// recoverCall does about a failed call what its remedies say.
+// recoverCall applies the remedies for a failed call.
 func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	first := c.failure
 	m := &recovery{b: b, sk: c.sk, t: c.t, raw: orEmptyObject(c.Args), dialect: c.Dialect, args: c.args, made: &c.made, kind: agent.FailedArgs, runs: int(c.runs), next: map[string]int{}, asked: map[string]int{}}
@@ -77,7 +76,7 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	return m.out
 }
 
-// took reports that a remedy of the tool or of the agent is taken: the run's own are no part of the flow.
+// took reports that a remedy of the tool or the agent is used. Those of the run are not part of the flow.
 func (m *recovery) took(i int) {
 	if !m.b.Wants(engine.EventRoute) {
 		return
@@ -91,8 +90,8 @@ func (m *recovery) took(i int) {
 	}
 }
 
-// recoverable reports whether remedies are tried for a failure of a tool: a budget is not mended, nor is
-// what is not allowed.
+// recoverable reports whether remedies apply to a tool's failure: a used-up budget and a forbidden call are not
+// recoverable.
 func recoverable(e *engine.Error) bool {
 	return e.Kind != engine.KindBudget && e.Kind != engine.KindPolicy
 }
@@ -102,7 +101,7 @@ func (m *recovery) fail(e *engine.Error) {
 	m.fails++
 }
 
-// step takes one of the steps that a call may be mended in, and reports whether there was one.
+// step takes one of the limited number of recovery steps, and reports whether one was left.
 func (m *recovery) step() bool {
 	if m.steps++; m.steps <= agent.MaxRecoverySteps {
 		return true
@@ -114,7 +113,7 @@ func (m *recovery) step() bool {
 	return false
 }
 
-// do carries out a remedy as far as it goes, and reports whether the mending is over.
+// do applies a remedy, and reports whether the recovery is over.
 func (m *recovery) do(r *agent.Remedy) (over bool) {
 	m.unfit = false
 	switch r.Do {
@@ -146,7 +145,7 @@ func (m *recovery) do(r *agent.Remedy) (over bool) {
 	return true
 }
 
-// another has the next remedy of a kind tried.
+// another selects the next remedy for a kind.
 func (m *recovery) another(kind string) {
 	m.next[kind]++
 	m.asked[kind] = 0
@@ -169,8 +168,8 @@ func (m *recovery) again(r *agent.Remedy, listed bool) (over bool) {
 	return false
 }
 
-// execute calls the tool with the arguments as they are now. What comes after the first execution has
-// its own position: it is another effect.
+// execute calls the tool with the current arguments. Each execution after the first has a separate position, since it
+// is another effect.
 func (m *recovery) execute() {
 	b, at := m.b, m.b.At
 	if m.runs > 0 {
@@ -186,8 +185,8 @@ func (m *recovery) execute() {
 	}
 }
 
-// fix asks a fixer or judge that was asked so many times before, until it answers or that was often
-// enough. It returns how often it was asked by now, and whether it answered.
+// fix asks a fixer or judge, which was asked before times already, until it answers or its number of times is reached.
+// It returns how often it has now been asked, and whether it answered.
 func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over bool) {
 	for asked = before; asked < r.MaxTimes(); {
 		if !m.step() {
@@ -203,7 +202,7 @@ func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over b
 		}
 		failed := m.b.Catch(err)
 		switch {
-		case failed == nil, failed.Code == diag.WrongTypeAtBoundary && r.Do == agent.RemedyAsk: // no remedy is a fault of the script
+		case failed == nil, failed.Code == diag.WrongTypeAtBoundary && r.Do == agent.RemedyAsk: // a value that is not a remedy is a mistake in the script
 			m.failure, m.ends = engine.AsError(err), true
 			return asked, false, true
 		case failed.Verdict != nil:
@@ -211,13 +210,13 @@ func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over b
 			return asked, false, true
 		}
 		m.tried = append(m.tried, failed)
-		// It may be mended by another one, and is not to be silent.
+		// Another remedy may succeed, but the failure must not be silent.
 		m.b.Tell(engine.EventRepair, &event.Repair{Name: m.t.Name, Text: r.String() + " failed: " + failed.Message, Err: failed})
 	}
 	return asked, false, false
 }
 
-// follow does what a function decided; then it is asked again.
+// follow applies a function's decision; afterwards the function is asked again.
 func (m *recovery) follow(r *agent.Remedy) (over bool) {
 	switch r.Do {
 	case agent.RemedyAgain:
@@ -234,7 +233,7 @@ func (m *recovery) follow(r *agent.Remedy) (over bool) {
 	return m.do(r)
 }
 
-// consult runs a fixer or judge at its own position.
+// consult runs a fixer or judge at a separate position.
 func (m *recovery) consult(r *agent.Remedy) (v generable.Value, verdict agent.Remedy, err error) {
 	b := m.b
 	outer := b.Recovering
@@ -261,7 +260,7 @@ func (m *recovery) consult(r *agent.Remedy) (v generable.Value, verdict agent.Re
 	return verdict.Value, verdict, err
 }
 
-// judging is a judge as a callback, so that it has a place in the run.
+// judging wraps a judge as a callback, so that it has a position in the run.
 type judging struct {
 	agent.Judge
 	info    engine.FuncInfo
@@ -281,8 +280,8 @@ func (m *recovery) report() *agent.ToolFailure {
 		Schema: m.t.Parameters().JSONSchema(), Attempt: m.fails}
 }
 
-// accept takes the result of a fix: of bad arguments the arguments, which are read anew and executed,
-// of a failure the result, or with again the arguments likewise.
+// accept takes the result of a fix. For bad arguments these are new arguments, which are read and executed. For a
+// failure it is the tool's result or, with again, new arguments too.
 func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 	if m.kind == agent.FailedRun && !again {
 		out, err := m.result(v)
@@ -299,7 +298,7 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 	text, ok := v.AsStr()
 	if !ok {
 		text = generable.JSON(v, nil)
-		_, ok = v.AsRecord() // of a schema of the fixer's own
+		_, ok = v.AsRecord() // of a schema that the fixer declared
 	}
 	m.raw, m.dialect = text, ""
 	if failure := tooLong(m.b, m.sk.agent, text); failure != nil {
@@ -325,8 +324,8 @@ func (m *recovery) accept(v generable.Value, again bool) (over bool) {
 	return m.ends
 }
 
-// result reads a fix's value as a result: what the tool returns. Where that is text, something that
-// looks like the call's own arguments is not a result.
+// result reads a fix's value as the tool's result. If the tool returns text, a text that looks like the call's own
+// arguments is not a result.
 func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	who := "the fix of tool " + m.t.Name
 	out, err := exec.Converted(v, cmp.Or(m.t.Returns, generable.AnyT), who)
@@ -344,7 +343,7 @@ func (m *recovery) result(v generable.Value) (generable.Value, error) {
 	return out, nil
 }
 
-// decided ends the mending as a verdict says.
+// decided ends the recovery as a verdict says.
 func (m *recovery) decided(r *agent.Remedy) {
 	var e *engine.Error
 	switch r.Do {
@@ -359,7 +358,7 @@ func (m *recovery) decided(r *agent.Remedy) {
 	m.fail(e)
 }
 
-// remedyOf is what a fixer decided instead of a fix.
+// remedyOf returns the remedy in a fixer's verdict, which it returned instead of a fix.
 func remedyOf(v *engine.Verdict) *agent.Remedy {
 	if v.Escalate {
 		return &agent.Remedy{Do: agent.RemedyEscalate, Reason: v.Reason, Severity: v.Severity}
@@ -367,7 +366,7 @@ func remedyOf(v *engine.Verdict) *agent.Remedy {
 	return &agent.Remedy{Do: agent.RemedyAbandon, Reason: v.Reason}
 }
 
-// reason is why, as the script says, or else as the failure does.
+// reason returns the script's reason, else the failure's message.
 func reason(r *agent.Remedy, failure *engine.Error) string {
 	if r.Reason != "" || failure == nil {
 		return r.Reason
@@ -375,7 +374,7 @@ func reason(r *agent.Remedy, failure *engine.Error) string {
 	return failure.Message
 }
 
-// remedies are those that hold for a tool of a skill: its own, its agent's, or the run's.
+// remedies returns the remedies that apply to a skill's tool: its own, its agent's, or the run's.
 func remedies(b *exec.Branch, sk *skillPlan, t *agent.Tool, kind string) []agent.Remedy {
 	for _, r := range [...]*agent.Recovery{t.OnError, sk.agent.OnToolError, b.Run.Spec.OnToolError} {
 		if list := r.Of(kind); len(list) > 0 {

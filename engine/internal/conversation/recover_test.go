@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A host composes fixers as a script does: a node has its one place in a recipe, takes the failure as
-// a value or as text, and is a child of the agents whose tools it mends.
+// A host composes fixers as a script does: a node has its one place in a recipe, takes the failure as a value or as
+// text, and is a child of the agents whose tools it fixes.
 func TestFixersOfAHost(t *testing.T) {
 	c := enginetest.Compose()
 	text := c.Step("text", generable.StrT, generable.StrT, func(v generable.Value) generable.Value {
@@ -82,8 +82,8 @@ func TestParseSeverity(t *testing.T) {
 	}
 }
 
-// What a fixer gives for a failure is what the tool returns, and never arguments in its place; with
-// Args they are arguments, with which the call is executed again.
+// A fixer's value for a failure is the tool's result, never new arguments. With Args it is new arguments, and the call
+// is executed again.
 func TestFixOfAFailure(t *testing.T) {
 	for _, tt := range []struct {
 		name, gives string

@@ -14,13 +14,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// repeatGuard counts calls of one tool with the same arguments, one after the other.
+// repeatGuard counts consecutive calls of one tool with the same arguments.
 type repeatGuard struct {
 	call *model.ToolCall // the last, nil before the first
 	n    int64
 }
 
-// add counts a call and returns how often it was asked for in a row.
+// add counts a call and returns how many times in a row it was requested.
 func (r *repeatGuard) add(c *model.ToolCall) int64 {
 	if r.call == nil || r.call.Name != c.Name || !sameArgs(r.call.Args, c.Args) {
 		r.n = 0
@@ -30,7 +30,7 @@ func (r *repeatGuard) add(c *model.ToolCall) int64 {
 	return r.n
 }
 
-// sameArgs compares arguments as a model wrote them, apart from white space between their parts.
+// sameArgs compares arguments as a model wrote them, ignoring white space between their parts.
 func sameArgs(a, b string) bool { return a == b || squeezed(a) == squeezed(b) }
 
 func squeezed(args string) string {
@@ -50,9 +50,8 @@ func squeezed(args string) string {
 	}, args)
 }
 
-// permit looks at the bounds on a turn's calls before any is made: none is made when not all can
-// be. At a limit it returns an error or, for an agent that then answers once more, results that
-// say so.
+// permit checks the limits on a turn's calls before any is made: if not all can be made, none is. At a limit it returns
+// an error or, for an agent that then gives a last answer, results that say so.
 func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 	before := int64(t.made)
 	after := before + int64(len(calls))
@@ -86,12 +85,12 @@ func (t *conversation) permit(calls []*model.ToolCall) ([]model.Part, error) {
 	return results, nil
 }
 
-// repeats refuses a call that was asked for too often in a row.
+// repeats refuses a call that was requested too often in a row.
 func (t *conversation) repeats(calls []*model.ToolCall) error {
 	most := t.Agent.Budget.SameCall.Or(t.b.Run.Spec.Limits.SameCall.Or(agent.DefaultSameCall))
 	for i, c := range calls {
 		if i > 0 && c.Name == calls[i-1].Name && sameArgs(c.Args, calls[i-1].Args) {
-			continue // at once, not one after the other
+			continue // concurrent, not in a row
 		}
 		if t.same.add(c) > most {
 			return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q asked %s in a row for the same call of tool %q", t.Agent.Name, times(int(t.same.n)), text.Clip(c.Name, agent.MaxToolName)).
@@ -101,8 +100,7 @@ func (t *conversation) repeats(calls []*model.ToolCall) error {
 	return nil
 }
 
-// tooLong is the failure of a call whose arguments are longer than the budget lets them be. The
-// model sees it.
+// tooLong returns the failure of a call whose arguments are longer than the budget permits. The model sees it.
 func tooLong(b *exec.Branch, a *agent.Spec, args string) *engine.Error {
 	own := cmp.Or(a.Budget.ArgBytes, b.Run.Spec.Limits.ArgBytes)
 	if !own.Set() || int64(len(args)) <= own.N() {
@@ -112,15 +110,15 @@ func tooLong(b *exec.Branch, a *agent.Spec, args string) *engine.Error {
 		WithHelp("raise it with budget(arg_bytes = ...)")
 }
 
-// failureStreak is what a model keeps doing wrong with its tools. The model sees it each time; when a
-// budget ends because of that, the error says so.
+// failureStreak is a series of failed tool calls. The model sees each failure; if a budget ends because of them, its
+// error says so.
 type failureStreak struct {
 	tool  string
-	on    *engine.Error // nil when the last calls succeeded
-	turns int           // one after the other in which the same call failed
+	on    *engine.Error // nil if the last calls succeeded
+	turns int           // consecutive turns in which the same call failed
 }
 
-// turn takes in the calls of one turn: the first that failed, if any.
+// turn records the calls of one turn: the first that failed, if any.
 func (s *failureStreak) turn(made []toolCall) {
 	for i := range made {
 		name, f := made[i].Name, made[i].failure
@@ -136,7 +134,7 @@ func (s *failureStreak) turn(made []toolCall) {
 	*s = failureStreak{}
 }
 
-// explain adds to a spent budget what it was spent on.
+// explain adds the failures that a budget was spent on to its error.
 func (s *failureStreak) explain(err error) error {
 	e, ok := err.(*engine.Error)
 	if !ok || s.on == nil || e.Kind != engine.KindBudget {
@@ -161,7 +159,7 @@ func (s *failureStreak) explain(err error) error {
 	return &own
 }
 
-// unknownTool is the failure of a call of a tool that the skill does not have.
+// unknownTool returns the failure of a call of a tool that the skill does not have.
 func (p *skillPlan) unknownTool(name string) *engine.Error {
 	names := p.toolNames()
 	name = text.Clip(name, agent.MaxToolName)

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// choice is what a router answers.
+// choice is a router's answer.
 type choice struct {
 	name       string
 	confidence *float64
@@ -23,17 +23,17 @@ type choice struct {
 const routerTask = "Choose the one skill that is to handle the input, by what the skills are described to take, give and do. " +
 	"Do not carry it out yourself. Say how sure you are, from 0 (a guess) to 1 (certain), and why, in a sentence."
 
-// reasoned and unreasoned are the last field of a router's answer: as it is asked for, and as it is read.
+// reasoned and unreasoned are the last field of a router's answer: as requested, and as it is also accepted.
 var (
 	reasoned   = generable.Field{Name: "rationale", Type: generable.StrT, Guide: "why, in a sentence"}
 	unreasoned = generable.Field{Name: "rationale", Type: generable.OneOf(generable.StrT, generable.NoneT), Optional: true}
 )
 
-// choiceOf is the type of a router's answer. A reason is asked for; an answer without one is read as well,
-// as it is not worth another question.
+// choiceOf returns the type of a router's answer. A reason is requested, but an answer without one is accepted as well,
+// since it is not worth another call.
 func choiceOf(fit []*skillPlan, reason generable.Field) *generable.Type {
 	zero, one := 0.0, 1.0
-	// The names of one agent's skills differ, which was checked: nothing can be wrong here.
+	// The names of an agent's skills are distinct, which was checked before: this cannot fail.
 	skill, _ := generable.NewEnum("Skill", "", names(fit))
 	t, _ := generable.NewSchema("SkillChoice", "", []generable.Field{
 		{Name: "skill", Type: skill, Guide: "the name of the chosen skill"},
@@ -43,8 +43,8 @@ func choiceOf(fit []*skillPlan, reason generable.Field) *generable.Type {
 	return t
 }
 
-// routed asks a model which of several skills is to take an input. The call is an effect of the
-// agent like any other, at its own position, and passes the agent's hooks.
+// routed asks a model which of several skills should take an input. The call is an effect of the agent like any other,
+// at a separate position, and it passes the agent's hooks.
 func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said promptContext) (*skillPlan, choice, error) {
 	r, at := p.Spec.Select.Ask, b.At
 	b.At = at.Child("router", "", 0)
@@ -79,7 +79,7 @@ func routed(b *exec.Branch, p *Plan, fit []*skillPlan, v generable.Value, said p
 			return nil, c, e
 		}
 		b.Tell(engine.EventRepair, &event.Repair{Name: r.Name, Text: "asked again: " + complaint})
-		if text := resp.Text(); strings.TrimSpace(text) != "" { // calls of tools cannot be answered: it has none
+		if text := resp.Text(); strings.TrimSpace(text) != "" { // tool calls cannot be answered: it has no tools
 			req = req.Extend(model.TextMessage(model.RoleAssistant, text))
 		}
 		req = req.Extend(model.TextMessage(model.RoleUser, complaint))
@@ -108,8 +108,7 @@ func askRouter(b *exec.Branch, a, r *agent.Spec, req *model.Request, turn int) (
 	})
 }
 
-// undecided reports whether a router answered without choosing: it refused, or its answer is empty or
-// was cut off.
+// undecided reports whether a router answered without choosing: it refused, or its answer is empty or cut off.
 func undecided(err error) bool {
 	switch engine.AsError(err).Kind {
 	case engine.KindRefused, engine.KindBadResponse, engine.KindTruncated:
@@ -138,7 +137,7 @@ func routerRequest(b *exec.Branch, p *Plan, fit []*skillPlan, t *generable.Type,
 		Output:   &model.Output{Type: t, Structured: r.Structured}, Params: r.Params}
 }
 
-// readChoice reads a router's answer, or says what is wrong with it. A name alone is a choice, too.
+// readChoice reads a router's answer, or returns what is wrong with it. A bare name is a valid choice.
 func readChoice(b *exec.Branch, t *generable.Type, fit []*skillPlan, resp *model.Response) (c choice, complaint string, err error) {
 	if calls := resp.Calls(); len(calls) > 0 {
 		return c, "There are no tools here, and " + text.Clip(calls[0].Name, agent.MaxToolName) + " is none. Answer with the name of a skill, in the form that you were given.", nil
@@ -172,8 +171,7 @@ func readChoice(b *exec.Branch, t *generable.Type, fit []*skillPlan, resp *model
 	return c, "", nil
 }
 
-// confident takes a choice that the router is sure enough of. One without a confidence is a name
-// alone, and taken at its word.
+// confident accepts a choice whose confidence is high enough. A choice without a confidence, a bare name, is accepted.
 func (p *Plan) confident(c choice, v generable.Value, raw string) (*skillPlan, choice, error) {
 	sel := p.Spec.Select
 	if c.confidence == nil || *c.confidence >= sel.Threshold {
@@ -193,7 +191,7 @@ func (p *Plan) confident(c choice, v generable.Value, raw string) (*skillPlan, c
 	return nil, c, e
 }
 
-// otherwise is the skill for what the router does not decide, nil when none takes the input.
+// otherwise returns the skill for inputs that the router does not decide, nil if that skill does not take the input.
 func (p *Plan) otherwise(v generable.Value) *skillPlan {
 	for _, sk := range p.taking(v) {
 		if sk.Name == p.Spec.Select.Otherwise.Text {

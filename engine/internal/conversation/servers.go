@@ -19,11 +19,11 @@ import (
 
 // served is a skill with the tools of its servers.
 type served struct {
-	lists [sha256.Size]byte // of what the servers listed
+	lists [sha256.Size]byte // hash of what the servers listed
 	plan  *skillPlan
 }
 
-// serversOf are those of an agent and one of its skills.
+// serversOf returns the servers of an agent and one of its skills.
 func serversOf(a *agent.Spec, sk *agent.Skill) (specs []*remote.Server) {
 	for _, spec := range slices.Concat(a.Servers, sk.Servers) {
 		if !slices.Contains(specs, spec) {
@@ -33,9 +33,9 @@ func serversOf(a *agent.Spec, sk *agent.Skill) (specs []*remote.Server) {
 	return specs
 }
 
-// withServers adds the tools of its servers to a skill. What a server lists is asked for before
-// the agent's first model call, of all servers at once, and holds for this call of the agent: it
-// is an effect, so that a replay needs no server.
+// withServers adds the tools of its servers to a skill. All servers are asked for their tools concurrently, before the
+// agent's first model call, and the lists apply to this call of the agent. Listing is an effect, so that a replay needs
+// no server.
 func withServers(b *exec.Branch, sk *skillPlan) (*skillPlan, error) {
 	if len(sk.servers) == 0 {
 		return sk, nil
@@ -74,7 +74,7 @@ func list(b *exec.Branch, spec *remote.Server, agent string) (generable.Value, e
 	switch p := b.Run.Spec.Prepared; {
 	case out.Err != nil:
 		return out.Value, b.Locate(spec.At(out.Err), nil)
-	case out.Value.IsNull() && p != nil && p.StandIn != nil: // it is left out
+	case out.Value.IsNull() && p != nil && p.StandIn != nil: // its server is left out
 		b.EmitPolicy(engine.PhaseEnd, spec.Name, "mocked", nil)
 	case out.Value.IsNull():
 		_, err := remote.DecodeTools(out.Value)
@@ -83,7 +83,7 @@ func list(b *exec.Branch, spec *remote.Server, agent string) (generable.Value, e
 	return out.Value, nil
 }
 
-// with is the skill with the tools that its servers listed.
+// with returns the skill with the tools that its servers listed.
 func (p *skillPlan) with(specs []*remote.Server, lists []generable.Value) (*skillPlan, error) {
 	own := &skillPlan{Skill: p.Skill, agent: p.agent, loose: p.loose, system: p.system, output: p.output,
 		tools: slices.Clone(p.tools), defs: slices.Clone(p.defs)}
@@ -120,8 +120,8 @@ func (p *skillPlan) with(specs []*remote.Server, lists []generable.Value) (*skil
 	return own, nil
 }
 
-// offered returns the tools of servers that an agent may call. A name that no server has is an error: the model alone
-// would miss it.
+// offered returns the servers' tools that an agent may call. A name that no server has is an error: otherwise only the
+// model would notice.
 func offered(a *agent.Spec, tools []*agent.Tool) ([]*agent.Tool, error) {
 	if a.Offer == nil {
 		return tools, nil
@@ -151,7 +151,7 @@ func (p *skillPlan) toolNames() []string {
 	return text.Each(p.tools, func(t *agent.Tool) string { return t.Name })
 }
 
-// def is the tool's definition for a model.
+// def returns the tool's definition for a model.
 func def(t *agent.Tool) model.ToolDef {
 	d := model.ToolDef{Name: t.Name, Description: t.Doc, Params: t.Parameters(), Schema: t.Schema}
 	if t.Rules != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// theOnly is the one skill of those that take an input.
+// theOnly returns the only skill that takes an input, or an error.
 func (p *Plan) theOnly(fit []*skillPlan, v generable.Value) (*skillPlan, error) {
 	switch len(fit) {
 	case 1:
@@ -29,14 +29,14 @@ func names(skills []*skillPlan) []string {
 	return text.Each(skills, func(sk *skillPlan) string { return sk.Name })
 }
 
-// pickSkill finds the skill for an input: by the function that selects, by the input's type or, when
-// several skills take it, by asking the router.
+// pickSkill finds the skill for an input: by the selecting function, by the input's type or, if several skills take it,
+// by asking the router.
 func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (sk *skillPlan, err error) {
 	switch {
 	case p.only != nil:
 		return p.only, nil
 	case said.instructions != nil && said.instructions.Continuation != nil && said.instructions.Continuation.Plan != nil:
-		return said.instructions.Continuation.Plan.(*skillPlan), nil // a conversation goes on as it began
+		return said.instructions.Continuation.Plan.(*skillPlan), nil // a conversation continues with the skill it began with
 	}
 	var c choice
 	if sel := p.Spec.Select; sel != nil && sel.By != nil {
@@ -52,7 +52,7 @@ func pickSkill(b *exec.Branch, p *Plan, v generable.Value, said promptContext) (
 	return sk, err
 }
 
-// taking lists the skills that take an input.
+// taking returns the skills that take an input.
 func (p *Plan) taking(v generable.Value) []*skillPlan {
 	var fit []*skillPlan
 	for _, sk := range p.Skills {
@@ -63,7 +63,7 @@ func (p *Plan) taking(v generable.Value) []*skillPlan {
 	return fit
 }
 
-// selected asks the function for the name of a skill.
+// selected calls the function that returns the name of a skill.
 func selected(b *exec.Branch, p *Plan, v generable.Value) (*skillPlan, error) {
 	out, err := b.InvokeAs("select", 0, p.Spec.Select.By, v)
 	if err != nil {
@@ -76,7 +76,7 @@ func selected(b *exec.Branch, p *Plan, v generable.Value) (*skillPlan, error) {
 	return p.named(name, v, "select")
 }
 
-// named finds the skill of a name, which has to take the input.
+// named finds the skill with a name; it must take the input.
 func (p *Plan) named(name string, v generable.Value, by string) (*skillPlan, error) {
 	for _, sk := range p.Skills {
 		if sk.Name != name {
@@ -95,7 +95,7 @@ func (p *Plan) named(name string, v generable.Value, by string) (*skillPlan, err
 	return nil, p.notChosen(v, "%s chose skill %q, which agent %q does not have", by, text.Clip(name, agent.MaxToolName), p.Spec.Name)
 }
 
-// notChosen is the failure of a choice. It lists the skills that take the input.
+// notChosen returns the failure of a choice. It lists the skills that take the input.
 func (p *Plan) notChosen(v generable.Value, format string, args ...any) *engine.Error {
 	e := engine.Errorf(engine.KindSkill, diag.NotChosen, format, args...)
 	fit := p.taking(v)

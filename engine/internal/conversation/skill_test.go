@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// desk is an agent with two skills for a text, and one for a number.
+// desk returns an agent with two skills for a text, and one for a number.
 func desk(c *enginetest.Composer, sel *agent.Selection) *flow.Node {
 	gives := func(text string) engine.Func {
 		return engine.GoFunc(text, 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf(text), nil })
@@ -41,7 +41,7 @@ func TestSkillChosenByAModel(t *testing.T) {
 		sel     *agent.Selection
 		in      generable.Value
 		answers []model.Response
-		want    string // what it gives, or the words of its error, separated by "; "
+		want    string // its result, or the words of its error, separated by "; "
 		asked   int
 	}{
 		{"a clear choice", router(0.6, 0), generable.StrOf("x"), []model.Response{enginetest.Says(`{"skill": "shipping", "confidence": 0.9, "rationale": "r"}`)}, "a parcel", 1},
@@ -178,8 +178,7 @@ func TestSkillChosenByAFunction(t *testing.T) {
 	}
 }
 
-// A router's call is an effect: it is recorded, answers a replay, and is paid by the agent's own
-// budget and the run's.
+// A router's call is an effect: it is recorded, a replay answers it, and it counts in the agent's budget and the run's.
 func TestRouterIsAnEffect(t *testing.T) {
 	c := enginetest.Compose()
 	main := desk(c, router(0.6, 0))
@@ -218,8 +217,7 @@ func TestBoundsCountTheRouter(t *testing.T) {
 	}
 }
 
-// The skill of a conversation stays: what is said to the model after a bad answer is not put to
-// another skill.
+// A conversation keeps its skill: the complaint about a bad answer is not routed to another skill.
 func TestConversationKeepsItsSkill(t *testing.T) {
 	c := enginetest.Compose()
 	desk := c.Agent(c.Site("agent", "desk"), &agent.Spec{Name: "desk", Select: router(0.6, 0),
@@ -242,8 +240,8 @@ func TestConversationKeepsItsSkill(t *testing.T) {
 	}
 }
 
-// What a skill knows is a tool whose text reaches the model only when it asks; the tools of
-// another skill do not exist for it.
+// A skill's knowledge is a tool whose text is sent to the model only on request; the tools of another skill do not
+// exist for it.
 func TestSkillHasItsOwnToolsAndKnowledge(t *testing.T) {
 	tool := func(name string) *agent.Tool {
 		return &agent.Tool{Name: name, Class: engine.ClassRead, Run: engine.GoFunc(name, 1, func(engine.Branch, []generable.Value) (generable.Value, error) {

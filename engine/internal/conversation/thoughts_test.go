@@ -21,8 +21,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Whatever a model answers when it is asked for thoughts, the agent goes on: with its words where it has some, else as
-// if it had not been asked. A refusal fails.
+// Whatever a model answers when asked for thoughts, the agent continues: with its words if there are any, else as if it
+// had not been asked. A refusal fails.
 func TestThoughtsThatAreNone(t *testing.T) {
 	said := func(finish model.Finish, parts ...model.Part) model.Response {
 		return model.Response{Finish: finish, Parts: parts, Usage: model.Usage{In: 100, Out: 5}}
@@ -84,7 +84,7 @@ func TestThoughtsThatAreNone(t *testing.T) {
 	}
 }
 
-// What empty thoughts were told is not sent again, and is not reckoned with.
+// The request for empty thoughts is not sent again, and not counted.
 func TestEmptyThoughtsLeaveRoom(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Think.", ReasoningEvery: 1, Budget: engine.Limits{Tokens: engine.AtMost(13_000)}})
@@ -117,7 +117,7 @@ func TestThoughtsInASharedHistory(t *testing.T) {
 	}
 }
 
-// Where old messages are left out, no call is parted from its result, and the input stays.
+// When old messages are left out, no call is separated from its result, and the input stays.
 func TestThoughtsInACompressedHistory(t *testing.T) {
 	for every := 1; every <= 3; every++ {
 		for keep := 1; keep <= 6; keep++ {
@@ -159,7 +159,7 @@ func TestThoughtsInACompressedHistory(t *testing.T) {
 	}
 }
 
-// Hooks see the turns for thoughts like any other, and may put words in their place.
+// Hooks see reasoning turns like any other, and may replace the answer.
 func TestHooksOfThoughts(t *testing.T) {
 	var seen []string
 	hook := engine.GoFunc("look on", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
@@ -184,7 +184,7 @@ func TestHooksOfThoughts(t *testing.T) {
 	}
 }
 
-// The tokens of thoughts are those of reasoning, for the observer as for listeners.
+// Tokens of thoughts are reasoning tokens, for the observer and for listeners.
 func TestTokensOfThoughts(t *testing.T) {
 	c := enginetest.Compose()
 	look := &tokenKinds{}
@@ -213,7 +213,7 @@ func (k *tokenKinds) Observe(func(string)) agent.StreamObserver {
 	}}
 }
 
-// The page about tools shows what the model is told.
+// The page about tools shows the prompt for thoughts.
 func TestThePageShowsTheRequestToThink(t *testing.T) {
 	page, err := os.ReadFile(filepath.FromSlash("../../../docs/tools.md"))
 	if err != nil {

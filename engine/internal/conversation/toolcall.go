@@ -16,45 +16,43 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// toolCall is one call of a tool on its way: what is known of it, and what came of it. A run whose call
-// waits for a person holds one, and is parked on the frames of the functions below, which are kept small.
+// toolCall is the state of one tool call and its result. A run whose call waits for a person holds one and is parked on
+// the frames of the functions below, which are kept small.
 type toolCall struct {
 	*model.ToolCall
 	at      *engine.Frame
 	sk      *skillPlan
-	t       *agent.Tool        // nil when there is none of that name
+	t       *agent.Tool        // nil if there is no such tool
 	args    generable.Value    // as they were read
-	repairs []generable.Repair // made to read them
-	made    generable.Value    // what it was last executed with, which interceptors, people and fixers change
-	failure *engine.Error      // that the model is to see, or by which the run ends
+	repairs []generable.Repair // that were needed to read them
+	made    generable.Value    // the arguments of the last execution, which interceptors, people and fixers may change
+	failure *engine.Error      // for the model to see, or the error that ends the run
 	result  *model.ToolResult
 	runs    int32 // executions
-	barred  bool  // the failure is why it may not be made
+	barred  bool  // failure says why the call may not be made
 	counted bool  // by the rules of its tool
 	ends    bool  // the failure ends the run
 }
 
-// tools runs the calls that one answer of the model asks for, and returns their results in order.
-// What a model can correct, an unknown tool, bad arguments, a tool that failed, goes back to it as a
-// result. Nine mechanisms surround a call. Each has its own place; their order is that of this
-// function, of toolCall and of tryCall, and is written nowhere else.
+// tools runs the tool calls in one answer of the model, and returns their results in order. What a model can correct
+// (an unknown tool, bad arguments, a failed tool) is returned to it as a result. Nine mechanisms surround a call. Each
+// has its own place. Their order is that of this function, of runToolCall and of tryCall, and is defined nowhere else.
 func (t *conversation) tools(calls []*model.ToolCall) ([]model.Part, error) {
-	// 1. The bounds of the conversation: how many calls, and the same one how often in a row.
+	// 1. The limits of the conversation: how many calls, and how often the same one in a row.
 	if unmade, err := t.permit(calls); err != nil || unmade != nil {
 		return unmade, err
 	}
-	// 2. The rules of the tools: how often, and after which others.
-	// 3. The arguments are read, before any call begins: that takes more stack than a call that
-	// waits may stand on.
+	// 2. The rules of the tools: how often, and after which other tools.
+	// 3. The arguments are read before any call begins: reading takes more stack than a waiting call should keep.
 	made := t.callings(calls)
 	err := t.atOnce(calls, cmp.Or(t.Agent.ToolsAtOnce, agent.DefaultToolsAtOnce), func(i int, s engine.Sched) error {
 		return runToolCall(t.b.Fork(s, made[i].at), &made[i]) // 4 to 8
 	})
-	// 9. The failure streak, the last answer and the rules of the turns that follow.
+	// 9. The failure streak, the last answer and the rules for the following turns.
 	return t.settleToolCalls(made, err)
 }
 
-// runToolCall runs one call, with events around it. The error ends the run.
+// runToolCall runs one call and emits its events. An error ends the run.
 func runToolCall(b *exec.Branch, c *toolCall) (err error) {
 	defer b.Recovered(&err)
 	emitToolCall(b, c, engine.PhaseStart, "", nil)
@@ -66,18 +64,18 @@ func runToolCall(b *exec.Branch, c *toolCall) (err error) {
 			c.runs, kind = 1, agent.FailedRun
 			out, c.failure, c.ends = tryCall(b, c.sk, c.t, &c.made) // 4 to 6
 		}
-		// 7. Recovery: remedies for what failed, which may try the call again.
+		// 7. Recovery: remedies for the failure, which may repeat the call.
 		if c.failure != nil && !c.ends && remedies(b, c.sk, c.t, kind) != nil {
 			b.WentOn(c.failure)
 			out = recoverCall(b, c)
 		}
 	}
-	// 8. The result: observers see it, and it becomes the text that the model sees.
+	// 8. The result: observers see it, and it becomes the text for the model.
 	return settleToolCall(b, c, out)
 }
 
-// tryCall makes a call once with the arguments as they are, which interceptors and people may
-// replace. It returns the failure of the call, and whether that ends the run.
+// tryCall makes a call once with the current arguments, which interceptors and people may replace. It returns the
+// failure of the call, and whether that ends the run.
 func tryCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (generable.Value, *engine.Error, bool) {
 	hooked := !knows(t) && hooked(b, sk.agent)
 	// 4. The interceptors before the call.
@@ -99,8 +97,7 @@ func tryCall(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	return out, nil, false
 }
 
-// runTool runs a tool of the script inline, any other as an effect. It reports whether a handler
-// tried the call.
+// runTool runs a tool of the script inline, any other as an effect. It reports whether a handler attempted the call.
 func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, tried bool, err error) {
 	if b.Run.Spec.Prepared != nil {
 		if out, stands, err := standIn(b, sk, t, args); stands || err != nil {
@@ -108,7 +105,7 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 		}
 	}
 	if t.Run == nil {
-		a, err := permitHosted(b, sk, t, args) // reserves as well
+		a, err := permitHosted(b, sk, t, args) // also makes the reservation
 		if err != nil {
 			return out, false, err
 		}
@@ -136,7 +133,7 @@ func runTool(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	return out, false, err
 }
 
-// invoked runs the function of a tool.
+// invoked calls the function of a tool.
 func invoked(b *exec.Branch, t *agent.Tool, args generable.Value) (generable.Value, error) {
 	if t.Timeout > 0 {
 		return b.InTime(t, args)
@@ -144,13 +141,13 @@ func invoked(b *exec.Branch, t *agent.Tool, args generable.Value) (generable.Val
 	return b.Invoke(t.Run, args)
 }
 
-// standIn returns what stands in for a call. It counts as one, and nobody is asked about it: it is not made. What
-// a rule denies stays denied.
+// standIn returns the stand-in result of a call. The call counts against its limits, but nobody is asked about it,
+// since it is not made. What a rule denies stays denied.
 //
 //go:noinline
 func standIn(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value) (out generable.Value, stands bool, err error) {
 	stand := b.Run.Spec.Prepared.StandIn
-	if _, notes := t.Run.(*memoryRun); stand == nil || notes || knows(t) { // these touch nothing but the run
+	if _, notes := t.Run.(*memoryRun); stand == nil || notes || knows(t) { // these only affect the run
 		return out, false, nil
 	}
 	d := policy.Decision{}
@@ -172,7 +169,7 @@ func standIn(b *exec.Branch, sk *skillPlan, t *agent.Tool, args *generable.Value
 	return out, true, nil
 }
 
-// callings finds the tools that are called and reads their arguments. What is barred is not read.
+// callings finds the called tools and reads the arguments. The arguments of a barred call are not read.
 func (t *conversation) callings(calls []*model.ToolCall) []toolCall {
 	if t.calls == nil {
 		t.calls = &exec.Tally{}
@@ -204,9 +201,9 @@ func (t *conversation) callings(calls []*model.ToolCall) []toolCall {
 	return made
 }
 
-// settleToolCalls settles the results of a turn's calls. When a budget refused some of them, the run ends by the
-// first of these in their order: the others ended before, so that it does not depend on which was refused earlier,
-// and a replay ends the same way.
+// settleToolCalls settles the results of a turn's calls. If a budget refused several of them, the error is that of the
+// first in their order. All others have ended before, so the result does not depend on which was refused first, and a
+// replay ends the same way.
 func (t *conversation) settleToolCalls(made []toolCall, err error) ([]model.Part, error) {
 	results := make([]model.Part, len(made))
 	for i := range made {
@@ -225,15 +222,15 @@ func (t *conversation) settleToolCalls(made []toolCall, err error) ([]model.Part
 	return results, err
 }
 
-// settleToolCall settles the result of a call: what the model sees, with the failure in it, or the error that
-// ends the run. What a budget refused ends it once the other calls have ended, and has no result.
+// settleToolCall settles the result of a call: the text for the model, including a failure, or the error that ends the
+// run. A refusal by a budget ends the run after the other calls have ended, and has no result.
 func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
 	text, pictures, failure, ends := words(b, c, out)
 	emitToolCall(b, c, engine.PhaseEnd, text, failure)
 	c.failure = failure
 	switch {
 	case !ends:
-		b.WentOn(failure) // the model is to see it
+		b.WentOn(failure) // the model will see it
 		c.result = marked(model.ToolResult{CallID: c.ID, Name: c.Name, Text: text, IsError: failure != nil}, c.t, failure)
 		c.result.Pictures = pictures
 	case failure.Kind != engine.KindBudget:
@@ -243,8 +240,8 @@ func settleToolCall(b *exec.Branch, c *toolCall, out generable.Value) error {
 	return nil
 }
 
-// words returns the text of a call's result, the pictures with it and, when it failed, the failure,
-// and whether that ends the run.
+// words returns the text of a call's result and its pictures. For a failed call it also returns the failure, and
+// whether that ends the run.
 func words(b *exec.Branch, c *toolCall, out generable.Value) (text string, pictures []model.Image, failure *engine.Error, ends bool) {
 	if err := notifyToolCall(b, c.sk, c.t, c.made, out, c.failure); err != nil {
 		return "", nil, engine.AsError(err), true
@@ -255,7 +252,7 @@ func words(b *exec.Branch, c *toolCall, out generable.Value) (text string, pictu
 	return capped("error: "+c.failure.Message, 0), nil, blame(b, c.failure, c.sk, c.Name, int(c.runs)), c.ends && !answersAfter(c.sk.agent, c.failure)
 }
 
-// emitToolCall emits the event of a call. Reading what a skill knows has no start.
+// emitToolCall emits the event of a call. Reading knowledge has no start event.
 func emitToolCall(b *exec.Branch, c *toolCall, phase engine.Phase, text string, failure *engine.Error) {
 	kind := engine.EventTool
 	if c.t != nil && knows(c.t) {
@@ -305,9 +302,9 @@ func badArgs(t *agent.Tool, format string, args ...any) *engine.Error {
 	return e
 }
 
-// toolFailure is the failure of a call whose tool failed, and whether it ends the run.
+// toolFailure returns the failure of a call whose tool failed, and whether it ends the run.
 func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure *engine.Error, ends bool) {
-	if stop := b.Sched.Err(); stop != nil { // the call failed because the branch is to end
+	if stop := b.Sched.Err(); stop != nil { // the call failed because the branch must end
 		return exec.Because(stop, err), true
 	}
 	failure = engine.AsError(err)
@@ -319,9 +316,9 @@ func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure 
 	return failure, !mendable(b, failure, tried)
 }
 
-// mendable reports whether it helps to show a model a failure. A refused call, and what is wrong
-// with the run rather than with the call, ends the run. A handler that reports a spent budget or a
-// cancellation means its own, as does an agent inside that used up its own share.
+// mendable reports whether a model can react to a failure. A refused call, and a fault of the run rather than of the
+// call, ends the run. A used-up budget or a cancellation that a handler reports is the handler's own, and so is that of
+// an inner agent that used up its share.
 func mendable(b *exec.Branch, e *engine.Error, tried bool) bool {
 	switch e.Kind {
 	case engine.KindStore, engine.KindReplay, engine.KindTest, engine.KindConfig, engine.KindApproval:
@@ -341,9 +338,8 @@ func (p *skillPlan) tool(name string) *agent.Tool {
 	return nil
 }
 
-// cutOff reports whether arguments end within a text, number or word, of which the rest is
-// missing: an answer may be read that far, but a tool would act on it. Brackets that are not
-// closed lose nothing.
+// cutOff reports whether arguments end within a text, number or word whose rest is missing. An answer may be read up to
+// that point, but a tool would act on it. Brackets that are not closed lose nothing.
 func cutOff(args string, repairs []generable.Repair) bool {
 	args = strings.TrimSpace(args)
 	return args != "" && !strings.ContainsRune("\"]}", rune(args[len(args)-1])) &&
@@ -377,7 +373,7 @@ func runHosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Valu
 	return out, true, err
 }
 
-// hosted is the effect of calling a tool of the host or of a server.
+// hosted returns the effect of calling a tool of the host or of a server.
 func hosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) *engine.Effect {
 	req := &engine.ToolRequest{Args: args, Version: t.Version, Tool: t.Remote}
 	if t.Server != nil {
@@ -387,8 +383,8 @@ func hosted(b *exec.Branch, sk *skillPlan, t *agent.Tool, args generable.Value) 
 		Req: req, Class: cmp.Or(t.Class, engine.ClassOnce), Timeout: t.Timeout, OnUnknown: t.OnUnknown, Returns: t.Returns}}).Begin()
 }
 
-// reconciled asks the function of a tool whether a call was carried out. It reports false when the call is to be made
-// again, or when the function does not know either: then the effect says what is done.
+// reconciled asks a tool's function whether a call was executed. It returns false if the call must be made again, or if
+// the function does not know: then the effect's policy decides.
 func reconciled(b *exec.Branch, t *agent.Tool, e *engine.Effect, args generable.Value, why *engine.Error) (out generable.Value, settled bool, err error) {
 	f := &agent.ToolFailure{Tool: t.Name, Args: generable.JSON(args, nil), Value: args, Err: engine.Unsure(e, why), Kind: agent.FailedUnknown, Schema: t.Parameters().JSONSchema(), Attempt: 1}
 	var verdict agent.Remedy

@@ -17,8 +17,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestMoreThanItsClass has a function touch more than it says: where a rule goes by effect the
-// operation is not made, and what its class allows is.
+// TestMoreThanItsClass runs functions that do more than they declare: if a rule depends on the effect class, the
+// operation is not made; what the class allows is.
 func TestMoreThanItsClass(t *testing.T) {
 	for _, row := range []struct {
 		op     string
@@ -59,8 +59,8 @@ func TestMoreThanItsClass(t *testing.T) {
 	}
 }
 
-// A model that keeps doing the same thing wrong with its tools until a budget ends: the error
-// says what, and what there is instead. What it mended is not told.
+// A model repeats the same mistake with its tools until a budget ends: the error names the mistake, and the
+// alternatives. A mistake that it corrected is not mentioned.
 func TestSpentOnAToolCall(t *testing.T) {
 	wrong := func(name, args string) model.Response { return enginetest.Calls(name, args) }
 	for _, tt := range []struct {
@@ -69,7 +69,7 @@ func TestSpentOnAToolCall(t *testing.T) {
 		bare       bool // no tools
 		budget     engine.Limits
 		says, help string
-		code       diag.Code // of the cause, "" when nothing is told
+		code       diag.Code // of the cause, "" if none is reported
 	}{
 		{"unknown", []model.Response{wrong("serch", "{}"), wrong("serch", "{}"), wrong("serch", "{}")}, false, engine.Limits{Turns: engine.AtMost(3)},
 			`the model asked for the tool "serch", which does not exist, 3 times`, `the tools are search, read; did you mean "search"`, diag.UnknownTool},

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// capped cuts a text that is longer than a model may see, and says so behind it.
+// capped cuts a text that is longer than a model may see, and adds a note.
 func capped(text string, most int) string {
 	if most <= 0 {
 		most = agent.DefaultMaxResult
@@ -31,7 +31,7 @@ func capped(text string, most int) string {
 	return text[:cut] + fmt.Sprintf("\n\n[cut off: these are the first %d of %d bytes; ask for less at once]", cut, len(text))
 }
 
-// blame says of a failed call which it is and what can be done, for whoever reads the error.
+// blame adds to the failure of a call which call it is and what can be done, for the reader of the error.
 func blame(b *exec.Branch, e *engine.Error, sk *skillPlan, tool string, runs int) *engine.Error {
 	own := *engine.AsError(b.Locate(e, nil))
 	if own.Tool == nil {
@@ -43,9 +43,9 @@ func blame(b *exec.Branch, e *engine.Error, sk *skillPlan, tool string, runs int
 	return &own
 }
 
-// withPictures is a request with the pictures that the tools of its last turn returned. Results of
-// tools are text for most providers, so the pictures follow them in their own message; each part of it
-// names its call, for providers that take pictures inside results.
+// withPictures returns a request with the pictures that the tools of its last turn returned. Most providers accept only
+// text as the result of a tool, so the pictures follow in a separate message. Each part of it names its call, for
+// providers that accept pictures inside results.
 func withPictures(req *model.Request, results []model.Part) *model.Request {
 	msg := model.Message{Role: model.RoleUser}
 	for _, p := range results {
@@ -65,7 +65,7 @@ func withPictures(req *model.Request, results []model.Part) *model.Request {
 	return req.Extend(msg)
 }
 
-// picturesIn are the pictures in a value, nil when it holds none.
+// picturesIn returns the pictures in a value, nil if it contains none.
 func picturesIn(v generable.Value) []model.Image {
 	if !model.HoldsPictures(v) {
 		return nil
@@ -75,9 +75,8 @@ func picturesIn(v generable.Value) []model.Image {
 	return images
 }
 
-// escalates carries out the verdict of a model that called the tool escalate: people are notified,
-// and the model learns that it was done. Of a fixer it is the failure that ends it. Other errors
-// stay what they are.
+// escalates executes the verdict of a model that called the tool escalate: people are notified, and the model receives
+// a confirmation. In a fixer, the verdict is the failure that ends it. It returns other errors unchanged.
 func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	e, ok := err.(*engine.Error)
 	if !ok || !e.Decides() || !e.Verdict.Escalate {
@@ -97,7 +96,7 @@ func escalates(b *exec.Branch, err error) (generable.Value, error) {
 	return generable.StrOf("Escalated with severity " + string(v.Severity) + ": " + v.Reason), nil
 }
 
-// escalated is what a model sees of a call whose mending was handed to people.
+// escalated returns what a model sees of a call whose recovery was handed to people.
 func escalated(b *exec.Branch, tool string, r *agent.Remedy, failure *engine.Error) *engine.Error {
 	reason, severity := reason(r, failure), cmp.Or(r.Severity, engine.SeverityHigh)
 	b.Tell(engine.EventEscalation, &event.Escalation{Name: tool, Text: reason, Severity: severity})

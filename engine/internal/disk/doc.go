@@ -1,5 +1,5 @@
-// Package disk is what stores in files share: a lock that ends with its process, and writing so that
-// a reader finds the old content or the new.
+// Package disk contains what file stores share: a lock that ends with its process, and atomic writing: a reader finds
+// the old content or the new.
 package disk
 
 import (
@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 )
 
-// ErrBusy means that somebody else has a lock.
+// ErrBusy means that another process or file handle has the lock.
 var ErrBusy = errors.New("locked")
 
-// Replace puts data in the place of what the file at path held, on disk when it returns, and readable
-// by its owner alone. It is written at half first. Whoever writes has a lock, so that one name does
-// for what is half written, and a process that was killed leaves no more than the next write takes.
+// Replace replaces the content of the file at path with data, synced to disk, and readable only by the owner. It first
+// writes the file half. The caller must hold a lock, so that one name suffices for unfinished files, and a killed
+// process leaves no more than one, which the next write removes.
 func Replace(path, half string, data []byte) error {
-	// What a killed process left is removed and not opened: it may have become a pipe or a link.
+	// An unfinished file of a killed process is removed, not opened: it may have become a pipe or a link.
 	if err := Ignoring(os.Remove(half), fs.ErrNotExist); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func Replace(path, half string, data []byte) error {
 	if _, err = f.Write(data); err == nil {
 		err = Finish(f, func() error { return os.Rename(half, path) })
 	} else {
-		_ = f.Close() // it is removed
+		_ = f.Close() // it is removed below
 	}
 	if err != nil {
 		return errors.Join(err, Ignoring(os.Remove(half), fs.ErrNotExist))
@@ -37,7 +37,7 @@ func Replace(path, half string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// ReadRegular reads a regular file. Anything else is an error, since reading a pipe, say, could block.
+// ReadRegular reads a regular file. Anything else is an error, since reading a pipe, for example, could block.
 func ReadRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -49,7 +49,7 @@ func ReadRegular(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Ignoring is err, and nil where it is what.
+// Ignoring returns err, or nil if err is what.
 func Ignoring(err, what error) error {
 	if errors.Is(err, what) {
 		return nil

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Create makes a new file that is going to be renamed or removed by whoever writes it. Until it is closed
-// [Sweep] leaves it alone.
+// Create makes a new file that its writer will rename or remove. Until it is closed, [Sweep] leaves it alone.
 func Create(dir *os.Root, name string, mode os.FileMode) (*os.File, error) {
 	for {
 		f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -19,8 +18,8 @@ func Create(dir *os.Root, name string, mode os.FileMode) (*os.File, error) {
 	}
 }
 
-// Finish syncs and closes a file that was made by [Create], or like it, and renames it between the two where it is
-// held by being open.
+// Finish syncs and closes a file made by [Create], or one like it, and renames it: before closing where an open file is
+// protected from sweeping.
 func Finish(f *os.File, rename func() error) error {
 	if err := f.Sync(); err != nil {
 		return errors.Join(err, f.Close())
@@ -28,8 +27,8 @@ func Finish(f *os.File, rename func() error) error {
 	return finish(f, rename)
 }
 
-// Sweep removes a file that was made by [Create], or like it, unless whoever writes it still does. It reports
-// whether the file was removed.
+// Sweep removes a file made by [Create], or one like it, unless its writer still has it open. It reports whether it
+// removed the file.
 func Sweep(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -38,8 +37,8 @@ func Sweep(dir *os.Root, name string) bool {
 	return sweep(dir, name)
 }
 
-// SweepAll sweeps the files in a directory whose names end so. What cannot be looked at is left: nothing depends
-// on it.
+// SweepAll sweeps the files in a directory whose names end in suffix. It skips what it cannot read: nothing depends on
+// it.
 func SweepAll(path, suffix string) {
 	dir, err := os.OpenRoot(path)
 	if err != nil {

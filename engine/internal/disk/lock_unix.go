@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Lock opens a file that nobody else can open so until it is closed, by whatever ends the process.
+// Lock opens and locks a file. Nobody else can lock it until it is closed, which the end of the process also does.
 func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -29,8 +29,8 @@ func Lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Held reports whether somebody has the lock at path. It is not known where there is no such file, or the file
-// system has no locks. Many can ask at the same time; who asks keeps nobody from the lock but for that moment.
+// Held reports whether somebody has the lock at path. known is false if the file does not exist, or the file system has
+// no locks. Many can ask at the same time; asking blocks the lock only for a moment.
 func Held(path string) (held, known bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -47,7 +47,7 @@ func Held(path string) (held, known bool) {
 	return held, held || err == nil
 }
 
-// hold locks a file that was made, and reports whether it is still there.
+// hold locks a new file, and reports whether it still exists.
 func hold(f *os.File) bool {
 	if errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return false
@@ -60,7 +60,7 @@ func hold(f *os.File) bool {
 	return !ok || s.Nlink > 0
 }
 
-// finish renames first: what is closed may be swept.
+// finish renames first: a closed file may be swept.
 func finish(f *os.File, rename func() error) error {
 	return errors.Join(rename(), f.Close())
 }
@@ -74,7 +74,7 @@ func sweep(dir *os.Root, name string) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && dir.Remove(name) == nil
 }
 
-// SyncDir has the names in a directory on disk.
+// SyncDir syncs the names in a directory to disk.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

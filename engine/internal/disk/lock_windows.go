@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// sharingViolation is the error of a file that another one has open for itself.
+// sharingViolation is the error for a file that another process has opened exclusively.
 const sharingViolation = syscall.Errno(32)
 
-// Lock opens a file that nobody else can open until it is closed, by whatever ends the process.
+// Lock opens a file that nobody else can open until it is closed, which the end of the process also does.
 func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -26,8 +26,8 @@ func Lock(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// Held reports whether somebody has the lock at path. It is not known where there is no such file. Many can ask at
-// the same time; who asks keeps nobody from the lock but for that moment.
+// Held reports whether somebody has the lock at path. known is false if the file does not exist. Many can ask at the
+// same time; asking blocks the lock only for a moment.
 func Held(path string) (held, known bool) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -41,10 +41,10 @@ func Held(path string) (held, known bool) {
 	return held, held || err == nil
 }
 
-// hold has nothing to do: nobody else can remove a file that is open.
+// hold does nothing: nobody else can remove an open file.
 func hold(*os.File) bool { return true }
 
-// finish closes first: what is open cannot be renamed.
+// finish closes first: an open file cannot be renamed.
 func finish(f *os.File, rename func() error) error {
 	return errors.Join(f.Close(), rename())
 }
@@ -61,5 +61,5 @@ func sweep(dir *os.Root, name string) bool {
 	return syscall.CloseHandle(h) == nil && dir.Remove(name) == nil
 }
 
-// SyncDir does nothing: a rename is on disk with the file here.
+// SyncDir does nothing: on this system a rename reaches the disk together with the file.
 func SyncDir(string) error { return nil }

@@ -1,5 +1,5 @@
-// Package enginetest holds what the tests of the engine's packages share: a Composer that makes nodes with
-// positions of their own, models whose answers are known, and runs on every scheduler.
+// Package enginetest contains helpers that the tests of the engine's packages share: a Composer that makes nodes with
+// distinct positions, models with known answers, and runs on every scheduler.
 package enginetest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Composer is a session that numbers the places of what it composes, so that diagnostics have distinct positions.
+// Composer is a session that numbers the places where it composes, so that diagnostics have distinct positions.
 type Composer struct {
 	*flow.Session
 	line int
@@ -50,12 +50,12 @@ func (c *Composer) CodeAgent(name string, in, out *generable.Type, f func(genera
 		Run: engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return f(args[0]), nil })})
 }
 
-// Prompted makes an agent that a model carries out, with a prompt that names it.
+// Prompted makes an agent that calls a model, with a prompt that names it.
 func (c *Composer) Prompted(name string, in, out *generable.Type) *flow.Node {
 	return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, In: in, Out: out, Prompt: "You are " + name + "."})
 }
 
-// TextAgents makes n agents from text to text that a model carries out: a0, a1, ….
+// TextAgents makes n agents from text to text that call a model: a0, a1, ….
 func (c *Composer) TextAgents(n int) []*flow.Node {
 	nodes := make([]*flow.Node, n)
 	for i := range nodes {
@@ -73,7 +73,7 @@ func (c *Composer) Sound(t *testing.T) {
 	c.Seal()
 }
 
-// Codes lists the codes of what was reported.
+// Codes lists the codes of the reported diagnostics.
 func (c *Composer) Codes() []string {
 	var out []string
 	for _, d := range c.Diagnostics() {

@@ -27,7 +27,7 @@ type IDs struct {
 	All []string
 }
 
-// Listener returns the listener that collects.
+// Listener returns the listener that collects the ids.
 func (i *IDs) Listener() engine.Listener {
 	return engine.Listener{Kinds: engine.EventEffect, Emit: func(ev engine.Event) {
 		if ev.Phase() == engine.PhaseEnd {
@@ -44,8 +44,8 @@ func (i *IDs) Set() string {
 	return strings.Join(i.All, "\n")
 }
 
-// Everywhere runs a spec on goroutines, in virtual time, on the cooperative scheduler with several seeds and
-// on replay, and demands equal results and equal effect ids. It returns the result.
+// Everywhere runs a spec on goroutines, in virtual time, on the cooperative scheduler with several seeds and on replay,
+// and requires equal results and equal effect ids. It returns the result.
 func Everywhere(t *testing.T, spec run.Spec) (generable.Value, error) {
 	t.Helper()
 	if spec.Handler == nil {
@@ -88,7 +88,7 @@ func RunNode(t *testing.T, main *flow.Node, h engine.Handler, in string) (genera
 	return run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Node: main, Input: generable.StrOf(in), Handler: h, Model: "test/model"})
 }
 
-// Schedulers runs a test on goroutines and in virtual time, whose hang or leak fails it at once, and on the
+// Schedulers runs a test on goroutines and in virtual time, where a hang or leak fails the test at once, and on the
 // cooperative scheduler with several seeds.
 func Schedulers(t *testing.T, f func(t *testing.T, s engine.Sched)) {
 	t.Run("goroutines", func(t *testing.T) {
@@ -132,7 +132,7 @@ type Answers struct {
 	Seen []*model.Request
 }
 
-// Do is the next response, or an error if there is none left.
+// Do returns the next response, or an error if none is left.
 func (a *Answers) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -145,12 +145,12 @@ func (a *Answers) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.
 	return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
 }
 
-// Says is an answer in text.
+// Says returns an answer in text.
 func Says(text string) model.Response {
 	return model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}, Usage: model.Usage{In: 10, Out: 5}}
 }
 
-// Calls is an answer that calls tools: name, arguments, name, arguments, …
+// Calls returns an answer that calls tools: name, arguments, name, arguments, …
 func Calls(parts ...string) model.Response {
 	r := model.Response{Finish: model.FinishCalls}
 	for i := 0; i < len(parts); i += 2 {
@@ -159,7 +159,7 @@ func Calls(parts ...string) model.Response {
 	return r
 }
 
-// Answer is the outcome of a call that is answered in text.
+// Answer returns the outcome of a call that is answered in text.
 func Answer(text string) engine.Outcome {
 	return engine.Outcome{Response: &model.Response{Parts: []model.Part{{Kind: model.PartText, Text: text}}, Finish: model.FinishStop}}
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Catch returns the failure that the script handles here, and goes on after, nil when it may not: see [Branch.Catchable].
+// Catch returns the failure that the script handles here before it continues, nil if it must not handle it: see
+// [Branch.Catchable].
 func (b *Branch) Catch(err error) *engine.Error {
 	e := b.Catchable(err)
 	b.WentOn(e)
 	return e
 }
 
-// Catchable returns the failure that a script may handle and go on after, nil when it may not: when
-// the branch is to stop (cancelled, out of time, a sibling ended it), when a limit of the whole
-// run is reached, when a person has to decide whom nobody could ask, and when the fault is not the
-// flow's own: a panic, a journal that fails, a replay that differs from its record, answers that were
-// prepared for another flow, a bound on money where no price is known, an assertion of a test.
+// Catchable returns the failure that a script may handle and continue after. It returns nil if the branch must stop
+// (cancelled, out of time, ended by a sibling), if a limit of the whole run is reached, if a person must decide but
+// nobody could be asked, and if the flow itself is not at fault: a panic, a failing journal, a replay that differs from
+// its record, answers prepared for another flow, a limit on money without a known price, an assertion of a test.
 func (b *Branch) Catchable(err error) *engine.Error {
 	if err == nil || engine.IsControl(err) || b.Sched.Err() != nil {
 		return nil
@@ -49,7 +49,7 @@ func (b *Branch) Catchable(err error) *engine.Error {
 	return e
 }
 
-// outcome says how what is at the branch's position ended, by its failure.
+// outcome returns the status of the node at the branch's position, given its failure.
 func (b *Branch) outcome(e *engine.Error) engine.Status {
 	if e.Kind != engine.KindBudget || e.Scope == "" {
 		return engine.StatusFailed
@@ -64,9 +64,9 @@ func (b *Branch) outcome(e *engine.Error) engine.Status {
 	return engine.StatusCancelled
 }
 
-// Apart counts what the branch uses from now on by itself, until the function that it returns is
-// called, so that [Branch.Catch] can tell what was never begun from what was stopped. Where no
-// agent's budget is around there is nothing to tell apart: the run's ends the run.
+// Apart counts the branch's use separately until the returned function is called, so that [Branch.Catch] can
+// distinguish what never began from what was stopped. Without an agent's budget around the branch this is not needed:
+// exceeding the run's budget ends the run.
 func (b *Branch) Apart() (end func()) {
 	outer := b.Budget
 	if outer.up == nil {
@@ -76,21 +76,21 @@ func (b *Branch) Apart() (end func()) {
 	return func() { b.Budget = outer }
 }
 
-// countApart opens a budget that bounds nothing.
+// countApart opens a budget without limits.
 func (b *Branch) countApart() {
 	b.Budget = NewBudget(b.Budget, b.At, "", nil, false)
 	b.Budget.apart = true
 }
 
-// spent is what was used of a budget.
+// spent returns what was used of a budget.
 func (b *budget) spent() Estimate {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
 	return b.account.used
 }
 
-// InTurn does n things one after the other until one succeeds. When all fail, the last error is
-// given, with notes of the others; what may not be caught ends it at once.
+// InTurn runs n functions one after the other until one succeeds. If all fail, it returns the last error with notes
+// about the others. A failure that must not be caught is returned at once.
 func (b *Branch) InTurn(n int, do func(i int) error) error {
 	var failed []*engine.Error
 	for i := range n {
@@ -111,8 +111,8 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 	return nil
 }
 
-// WentOn records that the script goes on from a failure: a run that is resumed takes it as it was, where it asks
-// again for what ended the run.
+// WentOn records that the script continued after a failure. A resumed run, which asks again for what ended the run,
+// reuses this failure as recorded.
 func (b *Branch) WentOn(failed *engine.Error) {
 	j := b.Run.Durable()
 	if j == nil || failed == nil {
@@ -123,9 +123,9 @@ func (b *Branch) WentOn(failed *engine.Error) {
 	}
 }
 
-// Compete runs bodies on n branches at once until one succeeds, and returns its index. Which one won
-// is recorded as the effect e, unless that is nil, so that a replay does not depend on who is
-// faster then, with what the others had used, which a replay does not run.
+// Compete runs bodies on n branches concurrently until one succeeds, and returns its index. Unless e is nil, it records
+// as the effect e which branch won and what the others had used: a replay then does not depend on which branch is
+// faster, and does not run the others.
 func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sched) *Branch, body func(i int, br *Branch) error) (int, error) {
 	failed := make([]*engine.Error, n)
 	used := make([]*budget, n)
@@ -139,7 +139,7 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 		if failed[i] = br.Catchable(err); failed[i] != nil {
 			return false, failed[i]
 		}
-		return !engine.IsControl(err), err // what nobody may handle ends the race
+		return !engine.IsControl(err), err // a failure that nobody may handle ends the race
 	}
 	i, lost, known, err := b.chosen(e, n)
 	if err != nil {
@@ -150,7 +150,7 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 			b.settle(b.Budget, nil, spent{of: lost})
 			return i, err
 		}
-		failed[i] = nil // it would not win any more: run them all
+		failed[i] = nil // it would no longer win: run them all
 	}
 	i, err = b.first(n, begin)
 	if err == nil && i < 0 || i >= n {
@@ -215,12 +215,12 @@ func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
 	return nil
 }
 
-// Unrun returns the error of a scheduler that returned without running what it was given.
+// Unrun returns the error for a scheduler that returned without running its bodies.
 func Unrun() *engine.Error {
 	return engine.Errorf(engine.KindPanic, diag.Panic, "the scheduler did not run what it was given").WithHelp("engine/sched/schedtest tells what a scheduler must do")
 }
 
-// WithNotes adds to an error what else was tried and failed.
+// WithNotes adds notes about other failed attempts to an error.
 //
 //go:noinline
 func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
@@ -238,8 +238,8 @@ func WithNotes(e *engine.Error, others []*engine.Error) *engine.Error {
 	return &own
 }
 
-// Choosing returns the effect that records which of several branches on an input was chosen, nil if the run
-// has no journal.
+// Choosing returns the effect that records which of several branches on an input was chosen, nil if the run has no
+// journal.
 func (b *Branch) Choosing(name string, at *engine.Frame, of int, input generable.Value) *engine.Effect {
 	if b.Run.Spec.Journal == nil {
 		return nil
@@ -247,13 +247,13 @@ func (b *Branch) Choosing(name string, at *engine.Frame, of int, input generable
 	return (&InFlight{Effect: engine.Effect{Kind: engine.EffectChoice, Name: name, Run: b.RunID(), At: at, Req: &Choice{of, input}, Class: engine.ClassRead}}).Begin()
 }
 
-// Choice is the request of an [engine.EffectChoice]: which of several branches won. Nothing handles it;
-// the journal holds it with a list as its value: the index of the branch, and the model calls,
-// tool calls, tokens, script steps, turns and money in billionths of a dollar that the others had
-// used. A list that ends earlier is of a record from before these were counted.
+// Choice is the request of an [engine.EffectChoice]: which of several branches won. No handler receives it. The journal
+// records a list as its value: the index of the branch, and the model calls, tool calls, tokens, script steps, turns
+// and money in billionths of a dollar that the others had used. A shorter list comes from a record made before these
+// were counted.
 type Choice struct {
-	Of    int             // branches
-	Input generable.Value // what they ran on
+	Of    int             // the number of branches
+	Input generable.Value // their input
 }
 
 // Digest implements [engine.Payload].
@@ -261,8 +261,8 @@ func (c *Choice) Digest() [32]byte {
 	return abi.Hash(generable.AppendCanon(binary.AppendUvarint(nil, uint64(c.Of)), c.Input))
 }
 
-// Par runs bodies at once, as the scheduler does. Until it has ended each of them has its part of what is left
-// of the budgets around.
+// Par runs bodies concurrently, as the scheduler does. Until they have ended, each has a share of what is left of the
+// surrounding budgets.
 func (b *Branch) Par(n, limit int, body func(i int, s engine.Sched) error) error {
 	if n < 2 {
 		return b.Sched.Par(n, limit, body)
@@ -276,7 +276,7 @@ func (b *Branch) Par(n, limit int, body func(i int, s engine.Sched) error) error
 	return b.shared(n, limit, body)
 }
 
-// fan has the branches that are forked know how many run beside them.
+// fan records in the branch how many branches run next to each forked one.
 func (b *Branch) fan(n, limit int) {
 	if limit > 0 {
 		n = min(n, limit)
@@ -310,11 +310,11 @@ func (b *Branch) first(n int, body func(i int, s engine.Sched) (bool, error)) (i
 	})
 }
 
-// sharers are bodies that run at once within the budgets around.
+// sharers are bodies that run concurrently within the surrounding budgets.
 type sharers struct {
 	of          *budget
-	left, limit int   // bodies that have not ended, and how many run at once
-	beside      int32 // counted as beside another one
+	left, limit int   // bodies that have not ended, and how many run concurrently
+	beside      int32 // how many are counted as running in addition to one
 }
 
 func (b *budget) share(n, limit int) *sharers {
@@ -352,9 +352,9 @@ func (c *sharers) end() {
 	c.count()
 }
 
-// CutOff reports to whoever prepared the answers of models that a branch ended by err, because a sibling ended it or
-// before it began: what was prepared for the agents of the nodes that it runs, and for those that functions of these
-// may call, may be left over then. Where these are not known, nodes is nil, it is what was prepared for any.
+// CutOff notifies the source of prepared model answers that err ended a branch, because a sibling ended it or before it
+// began. Answers prepared for the agents of the branch's nodes, and for the agents that functions of these nodes may
+// call, may then be left over. If the agents are not known (nodes is nil), this applies to all agents.
 func (b *Branch) CutOff(err error, nodes []*flow.Node) {
 	p := b.Run.Spec.Prepared
 	if p == nil || p.CutOff == nil || err == nil || !engine.IsControl(b.Sched.Err()) {
@@ -374,7 +374,7 @@ func (b *Branch) CutOff(err error, nodes []*flow.Node) {
 	}
 }
 
-// agentsBelow adds the names of the agents in a node.
+// agentsBelow appends the names of the agents in a node.
 func agentsBelow(n *flow.Node, names []string) []string {
 	if a := n.Agent(); a != nil {
 		names = append(names, a.Name)

@@ -18,8 +18,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A resumed race is charged what its losers had used, though it does not run them: what a budget
-// leaves is the same as before.
+// A resumed race is charged what its losers had used, though it does not run them: the budget has the same rest as
+// before.
 func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.Compose()
@@ -45,7 +45,7 @@ func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
 		}
 		for limit, want := range map[int64]bool{3: false, 4: true} {
 			again := spec
-			again.Handler, again.Models = enginetest.Echo, map[string]string{"last": fmt.Sprint("test/", limit)} // asked anew
+			again.Handler, again.Models = enginetest.Echo, map[string]string{"last": fmt.Sprint("test/", limit)} // requests are made anew
 			again.Limits.ModelCalls = engine.AtMost(limit)
 			_, err := run.Exec(sched.NewCoopSched(1), &again)
 			if (err == nil) != want || err != nil && !errors.Is(err, engine.ErrBudget) {
@@ -55,8 +55,8 @@ func TestAResumedRaceIsChargedItsLosers(t *testing.T) {
 	})
 }
 
-// What a budget around a branch ends is told apart from its own failures: skipped before its first
-// call, cancelled after it. The same is said of attempts, in any depth, and on replay.
+// What a surrounding budget ends in a branch is distinguished from the branch's own failures: skipped before its first
+// call, cancelled after it. The same holds for attempts, at any depth, and on replay.
 func TestStatusOfWhatABudgetEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit  int64

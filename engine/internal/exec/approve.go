@@ -1,4 +1,4 @@
-// Package exec carries out the effects of a run: its branches, their budgets, memory, approvals and events.
+// Package exec executes the effects of a run: its branches, their budgets, memory, approvals and events.
 package exec
 
 import (
@@ -15,10 +15,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Decide asks for a decision at a position. It is recorded, so that a replay asks nobody; that
-// nobody could be asked is not, so that a resumed run asks again. denies returns the failure of a call with other data
-// than what was asked about where a rule denies that, nil where none does; then the decision is recorded as denied. It
-// may be nil.
+// Decide asks for a decision at a position. A decision is recorded, so that a replay asks nobody. If nobody could be
+// asked, that is not recorded, so that a resumed run asks again. denies, which may be nil, returns the failure of a
+// call with changed data that a rule denies, else nil; a decision with such data is recorded as denied.
 func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func(data generable.Value) *engine.Error) (engine.Decision, error) {
 	name := r.Tool
 	if name == "" {
@@ -28,20 +27,20 @@ func (b *Branch) Decide(r *engine.ApprovalRequest, at *engine.Frame, denies func
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectApproval, Name: name, Agent: r.Agent, Run: b.RunID(), At: at, Req: r, Class: engine.ClassRead}}).Begin()
 	b.Run.Secrets.Effect(e)
 	r, _ = e.Req.(*engine.ApprovalRequest)
-	r.ID = e.ID() // here it takes less of the stack on which the run waits
+	r.ID = e.ID() // setting it here takes less of the stack on which the run waits
 	b.denies = denies
 	v, err := b.awaitApproval(e)
 	b.denies = nil
 	if err != nil {
 		return engine.Decision{}, err
 	}
-	if err := b.Sched.Err(); err != nil { // whoever decided too late has decided for a run that is resumed
+	if err := b.Sched.Err(); err != nil { // a decision that came too late is for the resumed run
 		return engine.Decision{}, err
 	}
 	return decided(r, v)
 }
 
-// amended is a decision as it is recorded: one that approves data which a rule denies is denied.
+// amended returns a decision in its recorded form: approving data that a rule denies becomes a denial.
 func amended(r *engine.ApprovalRequest, denies func(generable.Value) *engine.Error, v generable.Value) generable.Value {
 	d, err := decided(r, v)
 	if err != nil || !d.Approved || d.Data == nil {
@@ -55,7 +54,7 @@ func amended(r *engine.ApprovalRequest, denies func(generable.Value) *engine.Err
 	return d.Value()
 }
 
-// amending is the effect side for a decision that rules may deny.
+// amending returns the handler for a decision that rules may deny.
 //
 //go:noinline
 func (b *Branch) amending() engine.Handler {
@@ -77,9 +76,9 @@ func (b *Branch) EmitPolicy(phase engine.Phase, name, text string, err *engine.E
 	b.Tell(engine.EventPolicy, &event.Policy{Phase: phase, Name: name, Text: text, Err: err})
 }
 
-// Approve asks a person a question of the script, about data that may be null, from a callback. What the
-// person puts in the place of a record is of the record's schema where no type says more.
-// The result is an [engine.ApprovalType]: that it was not approved is no error.
+// Approve asks a person the script's question from a callback, about data that may be null. A replacement for a record
+// must have the record's schema if t does not say more. The result is an [engine.ApprovalType]: a denial is not an
+// error.
 func (b *Branch) Approve(question string, data generable.Value, t *generable.Type) (generable.Value, error) {
 	if r, ok := data.AsRecord(); ok && (t == nil || t.Kind == generable.AnyType) {
 		t = r.Type()
@@ -103,8 +102,7 @@ func (b *Branch) Approve(question string, data generable.Value, t *generable.Typ
 	return generable.NewRecord(engine.ApprovalType, []generable.Value{generable.BoolOf(true), generable.StrOf(d.Reason), generable.BoolOf(edited), *d.Data}).Value(), nil
 }
 
-// Approved asks a person about a value of a type and returns it, or what the person put in its
-// place. That it is denied is an error.
+// Approved asks a person about a value of type t and returns it, or the person's replacement. A denial is an error.
 func (b *Branch) Approved(question string, v generable.Value, t *generable.Type) (generable.Value, error) {
 	out, err := b.Approve(question, v, t)
 	if err != nil {
@@ -119,28 +117,28 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 		WithHelp("a person denied it; to go on all the same write fallback(approval(...) >> next, otherwise), or attempt(node, x) in a function"), nil)
 }
 
-// Dialogue is what budgets and approvals know of the conversation of one agent call.
+// Dialogue is the part of an agent call's conversation that budgets and approvals use.
 type Dialogue struct {
 	Agent       *agent.Spec
-	Outer       *Dialogue      // of the conversation for which this one is had, nil for none
+	Outer       *Dialogue      // of the conversation that this one serves, nil for none
 	Turn        int32          // from 0
-	Closing     bool           // the last answer was asked for
+	Closing     bool           // the last answer was requested
 	Thinking    bool           // the turn asks for thoughts, not for an answer
-	Seen        int64          // tokens up to and with the model's last answer, 0 when not known
-	Reservation *Reservation   // for a last answer; nil when there is none
-	Until       time.Time      // no turn but the first begins later
-	pause       *approvalClock // of that time; nil: nobody was asked
+	Seen        int64          // tokens up to and including the model's last answer, 0 if not known
+	Reservation *Reservation   // for a last answer; may be nil
+	Until       time.Time      // every turn but the first begins before it
+	pause       *approvalClock // extends that time; nil: nobody was asked
 }
 
-// approvalClock is how long an agent's time stood still, as people or the budgets of others were waited for. The run's
-// ledger locks it: calls of one answer wait at once.
+// approvalClock is how long an agent's time was stopped while people or the budgets of others were waited for. The
+// ledger of the run guards it, since calls of one answer wait concurrently.
 type approvalClock struct {
-	open int           // what is waited for now
-	sum  time.Duration // while something is, more by what is left of the agent's time when the first of it began
-	took *quiet.Spans  // of recorded effects, which sum is less by; nil before the first
+	open int           // the number of current waits
+	sum  time.Duration // total; during a wait it includes the agent's remaining time at the start of the wait
+	took *quiet.Spans  // spans of recorded effects, which reduce sum; nil before the first
 }
 
-// paused returns the clock of an agent's time. The caller holds the lock of the ledger.
+// paused returns the clock of an agent's time. The caller holds the ledger's lock.
 func (d *Dialogue) paused() *approvalClock {
 	if d.pause == nil {
 		d.pause = &approvalClock{}
@@ -148,13 +146,13 @@ func (d *Dialogue) paused() *approvalClock {
 	return d.pause
 }
 
-// awaitApproval is do for what a person decides. Meanwhile the default time of every agent for which the
-// call is made is stopped: a person may take hours. A time that is given does not, nor is anything
-// of this recorded: a turn that is refused is, so that a replay does not ask the clock.
+// awaitApproval is Do for a decision by a person. It stops the default time limit of every agent that the call serves:
+// a person may take hours. An explicit time limit is not stopped. None of this is recorded; a refused turn is, so that
+// a replay does not need the clock.
 func (b *Branch) awaitApproval(e *engine.Effect) (generable.Value, *engine.Error) {
 	b.stopClocks(1)
 	out := b.Do(e, nil)
-	b.stopClocks(-1) // not after a panic, by which all that stood still ends
+	b.stopClocks(-1) // skipped after a panic, which ends everything that was stopped
 	return out.Value, out.Err
 }
 
@@ -179,7 +177,7 @@ func (b *Branch) stopClocks(by int) {
 	}
 }
 
-// end is when the agent's time ends, as far as it has gone on. b is the branch of the conversation.
+// end returns when the agent's time ends, including the time it was stopped. b is the branch of the conversation.
 func (d *Dialogue) end(b *Branch) time.Time {
 	if d.Agent.Budget.Wall > 0 {
 		return d.Until.Add(b.Moved())
@@ -193,7 +191,7 @@ func (d *Dialogue) end(b *Branch) time.Time {
 	return d.Until.Add(d.pause.sum)
 }
 
-// untimely refuses a turn that would begin after the agent's time.
+// untimely refuses a turn that would begin after the end of the agent's time.
 func (b *Branch) untimely(a *Ask) error {
 	d := a.Of
 	if d == nil || d.Turn == 0 || d.Closing || d.Until.IsZero() || b.Sched.Now().Before(d.end(b)) {
@@ -202,13 +200,13 @@ func (b *Branch) untimely(a *Ask) error {
 	return OutOfTime(d.Agent.Name, cmp.Or(d.Agent.Budget.Wall, agent.DefaultAgentWall))
 }
 
-// OutOfTime is the error of an agent whose time is used up.
+// OutOfTime returns the error of an agent whose time is used up.
 func OutOfTime(agent string, wall time.Duration) *engine.Error {
 	return engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q used up its time of %s", agent, wall).
 		WithHelp("raise it with budget(wall = ...)")
 }
 
-// decided reads a decision, whose data have to fit.
+// decided reads a decision, whose data must fit.
 func decided(r *engine.ApprovalRequest, v generable.Value) (d engine.Decision, err error) {
 	if v, err = Converted(v, engine.ApprovalType, "what was decided"); err != nil {
 		return d, err
@@ -231,7 +229,7 @@ func decided(r *engine.ApprovalRequest, v generable.Value) (d engine.Decision, e
 	return d, nil
 }
 
-// ApprovedText says in an event that something was approved.
+// ApprovedText returns the event text for an approval.
 func ApprovedText(edited bool) string {
 	if edited {
 		return "approved with changes"

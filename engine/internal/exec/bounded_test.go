@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// A bounded node counts all that goes on inside, each time that it runs; its kin by a name, together.
+// A bounded node counts everything inside it, each time it runs; nodes with the same budget name count together.
 func TestBoundedNodes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -62,8 +62,8 @@ func TestBoundedNodes(t *testing.T) {
 	}
 }
 
-// What is recorded is charged to the budget, so that a resumed run with a lower one is told of the
-// overrun and makes no further call; one that is whole is replayed to its end, and told of it as well.
+// Recorded use is charged to the budget, so a run resumed with a lower budget reports the overrun and makes no further
+// call. A complete record is replayed to its end, with the same report.
 func TestResumedWithALowerBudget(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		c := enginetest.Compose()
@@ -102,7 +102,7 @@ func TestResumedWithALowerBudget(t *testing.T) {
 	}
 }
 
-// forgetful is the journal of a run that was torn off at an agent: nothing of it is kept.
+// forgetful is the journal of a run that was interrupted at an agent: nothing of the agent is kept.
 type forgetful struct {
 	*store.Memory
 	agent string

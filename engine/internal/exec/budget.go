@@ -10,45 +10,45 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/units"
 )
 
-// Estimate is what something is expected to use of each resource.
+// Estimate is the expected use of each resource.
 type Estimate [units.Resources]int64
 
-// account counts what is used of one budget: what was used, what open reservations hold, and what
-// conversations keep for a last answer.
+// account counts the use of one budget: what was used, what open reservations hold, and what conversations keep for a
+// last answer.
 type account struct {
 	who        string         // an agent's name, or the whole label
-	limits     *engine.Limits // nil: it bounds nothing
-	caps       Estimate       // math.MaxInt64 is none
+	limits     *engine.Limits // nil: no limits
+	caps       Estimate       // math.MaxInt64 is no limit
 	used, held Estimate
-	in         *inside                // nil: nothing goes on
-	warned     [units.Resources]uint8 // how many of the limits' WarnAt were told
+	in         *inside                // nil: nothing is in progress
+	warned     [units.Resources]uint8 // how many of the limits' WarnAt were reported
 	agent      bool
-	asking     bool // the host is asked about its end
+	asking     bool // the host is being asked for an extension
 }
 
-// ledger is what all budgets of a run share: one lock, so that a reservation is taken on every
-// level or on none, and those that have a name.
+// ledger is the state that all budgets of a run share: one lock, so that a reservation is taken on every level or on
+// none, and the named accounts.
 type ledger struct {
 	mu      sync.Mutex
 	named   map[string]*account
-	waiting *waiter // asks that wait, the last one that began first
+	waiting *waiter // waiting asks, the most recent one first
 }
 
-// budget is one level of the budgets around a branch. An account may stand at several places.
+// budget is one level of the budgets around a branch. Several levels may share an account.
 type budget struct {
 	up      *budget
-	at      *engine.Frame // where it is written
+	at      *engine.Frame // where it is declared
 	run     *ledger
 	account *account
 	own     account
-	apart   bool // it bounds nothing, and counts what a branch uses
-	metered bool // tokens or money are bounded here or further out
+	apart   bool // it has no limits and counts the use of one branch
+	metered bool // tokens or money are limited here or further out
 	priced  bool // money is
-	shares  bool // tool calls are, of all that goes on inside
+	shares  bool // tool calls are, for everything inside
 }
 
-// NewBudget opens the budget of a run or, below another one, of a node or an agent call. whole
-// budgets count turns and tool calls of everything inside.
+// NewBudget opens the budget of a run or, below another one, of a node or an agent call. whole budgets count the turns
+// and tool calls of everything inside.
 func NewBudget(up *budget, at *engine.Frame, who string, l *engine.Limits, whole bool) *budget {
 	b := &budget{up: up, at: at, own: account{who: who}}
 	b.account = &b.own
@@ -71,7 +71,7 @@ func NewBudget(up *budget, at *engine.Frame, who string, l *engine.Limits, whole
 	defer b.run.mu.Unlock()
 	if known := b.run.named[l.Name]; known != nil {
 		known.inner().users++
-		for r, c := range b.own.caps { // budgets of one name that differ: the least holds
+		for r, c := range b.own.caps { // if budgets with the same name differ, the lowest limit applies
 			known.caps[r] = min(known.caps[r], c)
 		}
 		b.account = known
@@ -85,7 +85,7 @@ func NewBudget(up *budget, at *engine.Frame, who string, l *engine.Limits, whole
 	return b
 }
 
-// EndBudget ends one that [NewBudget] opened: the branch is within another one again.
+// EndBudget ends a budget that [NewBudget] opened: outer is the branch's budget again.
 func (b *Branch) EndBudget(own, outer *budget) {
 	b.Budget = outer
 	if p := own.account; p.limits != nil && p.limits.Name != "" {
@@ -96,7 +96,7 @@ func (b *Branch) EndBudget(own, outer *budget) {
 	}
 }
 
-// bound sets an account's caps.
+// bound sets an account's limits.
 func (p *account) bound(l *engine.Limits, whole bool) {
 	for r := range p.caps {
 		p.caps[r] = math.MaxInt64
@@ -115,7 +115,7 @@ func (p *account) bound(l *engine.Limits, whole bool) {
 	}
 }
 
-// label is how messages call it. It is made when somebody reads it.
+// label returns the budget's name in messages. It is built when somebody reads it.
 func (p *account) label() string {
 	if p.agent {
 		return "the budget of agent " + strconv.Quote(p.who)
@@ -123,7 +123,7 @@ func (p *account) label() string {
 	return p.who
 }
 
-// keeps is what conversations keep of a resource.
+// keeps returns how much of a resource conversations keep.
 func (p *account) keeps(r int) int64 {
 	if p.in == nil {
 		return 0
@@ -136,7 +136,7 @@ func (p *account) metered() bool { return p.bounds(units.Tokens) || p.bounds(uni
 
 func (p *account) bounds(r units.Resource) bool { return p.caps[r] != math.MaxInt64 }
 
-// Within reports whether a named budget is around already: then it counts there.
+// Within reports whether a surrounding budget has this name: use then counts there.
 func (b *budget) Within(name string) bool {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
@@ -149,19 +149,18 @@ func (b *budget) Within(name string) bool {
 	return false
 }
 
-// verdict of one look at a budget.
+// verdict is the result of checking a budget.
 type verdict uint8
 
 const (
 	granted  verdict = iota
-	later            // open reservations may give something back
-	starving         // conversations keep it, in each of which something waits
+	later            // open reservations may return something
+	starving         // only conversations keep it, and something waits in each of them
 	refused
 )
 
-// look says whether what a branch asks for fits on every level, else which level and resource are
-// in its way. What it waits for is what others hold or keep, never what it is inside of keeps. The
-// caller holds the lock.
+// look reports whether an ask fits on every level, else which level and resource prevent it. An ask may wait for what
+// others hold or keep, never for what its own surrounding conversations keep. The caller holds the lock.
 func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	v, by, res := granted, (*budget)(nil), units.Resource(0)
 	for at := b; at != nil; at = at.up {
@@ -204,8 +203,8 @@ func (b *budget) look(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	return v, by, res
 }
 
-// take holds what is asked for on every level when it fits on all, and of an answer more than its least as far
-// as that is there.
+// take reserves an ask on every level if it fits on all of them; a model answer gets more than its minimum as far as
+// possible.
 func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
@@ -224,7 +223,7 @@ func (b *budget) take(of *Branch, a *Ask) (verdict, *budget, units.Resource) {
 	return granted, nil, 0
 }
 
-// spend books what was used already, or returns the level and resource that refuse it.
+// spend books what was already used, or returns the level and resource that refuse it.
 func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
@@ -235,8 +234,8 @@ func (b *budget) spend(of *Branch, used Estimate) (*budget, units.Resource) {
 	return nil, 0
 }
 
-// settle turns what was held of the budgets from one on into what was really used, and reports it. held is nil for
-// what was used without being asked for: it is recorded, or was a loser's.
+// settle replaces a reservation, starting at the budget from, by the real use, and reports it. held is nil for use
+// without a reservation: a recorded one, or that of the losers of a race.
 func (b *Branch) settle(from *budget, held *Ask, used spent) {
 	var news *[]event.BudgetChange
 	if b.Wants(engine.EventBudget) {
@@ -250,7 +249,7 @@ func (b *Branch) settle(from *budget, held *Ask, used spent) {
 	}
 }
 
-// book does so under the lock.
+// book does this under the lock.
 func (b *budget) book(a *Ask, u spent, news *[]event.BudgetChange) {
 	var held Estimate
 	if a != nil {
@@ -274,7 +273,7 @@ func (b *budget) book(a *Ask, u spent, news *[]event.BudgetChange) {
 			if news != nil && u.of[r] > 0 && p.bounds(units.Resource(r)) {
 				at.addEvents(units.Resource(r), a, &u, news)
 			}
-			if p.in != nil && p.held[r] == 0 && p.used[r] <= p.caps[r] { // all that strayed was made up for
+			if p.in != nil && p.held[r] == 0 && p.used[r] <= p.caps[r] { // the overuse was made up for
 				p.in.strayed[r] = 0
 			}
 		}

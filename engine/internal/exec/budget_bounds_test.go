@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// worker answers with what a test says, turn by turn of each agent, and counts.
+// worker answers as a test says, for each turn of each agent, and counts.
 type worker struct {
 	mu     sync.Mutex
 	calls  map[string]int
@@ -47,7 +47,7 @@ func (w *worker) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.O
 	return engine.Outcome{Response: &r, Usage: w.usage, Attempt: 1}
 }
 
-// endless calls a tool with other arguments in each turn, unless tools are forbidden.
+// endless calls a tool with different arguments in each turn, unless tools are forbidden.
 func endless(_ string, turn int, req *model.Request) model.Response {
 	if req.Choice.Mode == model.ChoiceNone {
 		return enginetest.Says("the last answer")
@@ -57,7 +57,7 @@ func endless(_ string, turn int, req *model.Request) model.Response {
 	return r
 }
 
-// looker is an agent with a tool.
+// looker returns an agent with a tool.
 func looker(c *enginetest.Composer, t *testing.T, name string, l engine.Limits) *flow.Node {
 	look := &agent.Tool{Name: "look", Class: engine.ClassRead, Returns: generable.StrT, Params: enginetest.Schema(t, "look", generable.Field{Name: "at", Type: generable.StrT}),
 		Run: engine.GoFunc("look", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
@@ -66,7 +66,7 @@ func looker(c *enginetest.Composer, t *testing.T, name string, l engine.Limits) 
 	return c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "Look.", Tools: []*agent.Tool{look}, Budget: l})
 }
 
-// news collects what events tell of budgets, and the errors of refusals.
+// news collects the budget events, and the errors of refusals.
 type news struct {
 	mu  sync.Mutex
 	all []string
@@ -105,7 +105,7 @@ func TestPromise_20_2_EveryBound(t *testing.T) {
 		answer    func(string, int, *model.Request) model.Response
 		calls     int // of the model
 		says      string
-		asked     int // calls when it is to answer at the limit; 0: it cannot
+		asked     int // calls if it may give a last answer; 0: it may not
 		lastTurns string
 	}{
 		{name: "turns", own: engine.Limits{Turns: engine.AtMost(3)}, calls: 3, says: "within 3 turns", asked: 3},
@@ -215,7 +215,7 @@ func TestPromise_20_3_Thresholds(t *testing.T) {
 	}
 }
 
-// A host that gives more parts than can be counted gets as many events as can be, and an end.
+// A host with more thresholds than can be counted gets as many events as possible, and the run ends.
 func TestManyThresholds(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -420,7 +420,7 @@ func TestPromise_20_9_Time(t *testing.T) {
 	}
 }
 
-// clocked is a scheduler whose clock a test moves on.
+// clocked is a scheduler whose clock a test advances.
 type clocked struct {
 	engine.Sched
 	late *time.Duration

@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// budgetTally counts what reaches the models and tools, by the budgets around the agent.
+// budgetTally counts the calls that reach models and tools, by the budgets around the agent.
 type budgetTally struct {
 	mu           sync.Mutex
 	calls, tools map[string]int64
@@ -40,14 +40,14 @@ func (b *budgetTally) count(m map[string]int64, agent string, n int64) {
 	}
 }
 
-// used counts a tool call that is made.
+// used counts a tool call.
 func (b *budgetTally) used(agent string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.count(b.tools, agent, 1)
 }
 
-// bounded puts budgets of their own, or of a name, around a node, and gives the limits of the former.
+// bounded puts separate or named budgets around a node, and returns the limits of the separate ones.
 func (b *budgetTally) bounded(c *enginetest.Composer, r *rand.Rand, n *flow.Node, inside []string, limits func(int64) engine.Limits, shared map[string]engine.Limits) (*flow.Node, map[string]engine.Limits) {
 	own := map[string]engine.Limits{}
 	for i := range r.IntN(3) {
@@ -161,7 +161,7 @@ func TestPromise_20_1_AnyOrder(t *testing.T) {
 			group, inside = append(group, c.Attempt(c.Site("attempt", ""), c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Prompt: "P.",
 				Tools: []*agent.Tool{look}, Budget: l, Params: model.Params{MaxTokens: &most}}))), append(inside, name)
 			if i < workers-1 && r.IntN(2) == 0 {
-				continue // one more stands with these
+				continue // one more runs together with these
 			}
 			node, limits := b.bounded(c, r, c.Par(c.Site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, group...), inside, limits, shared)
 			maps.Copy(around, limits)

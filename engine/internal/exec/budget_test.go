@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// toolCall makes a tool of the script that calls nodes.
+// toolCall returns a tool of the script that calls nodes.
 func toolCall(t *testing.T, name string, nodes ...*flow.Node) *agent.Tool {
 	return &agent.Tool{Name: name, Params: enginetest.Schema(t, name), Returns: generable.StrT, Class: engine.ClassRead,
 		Run: engine.GoFunc(name, 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
@@ -75,7 +75,7 @@ func TestAToolDoesNotWaitForItself(t *testing.T) {
 	})
 }
 
-// badJournal fails or panics when it is to take an outcome.
+// badJournal fails or panics when it receives an outcome.
 type badJournal struct {
 	store.Memory
 	panics bool
@@ -88,7 +88,7 @@ func (j *badJournal) Commit(context.Context, string, *engine.Effect, engine.Outc
 	return errors.New("disk full")
 }
 
-// What a call held is given back whatever becomes of it, so that nobody waits for ever.
+// What a call holds is returned whatever its result, so that nobody waits forever.
 func TestHoldsAreSettled(t *testing.T) {
 	c := enginetest.Compose()
 	var nodes []*flow.Node
@@ -97,7 +97,7 @@ func TestHoldsAreSettled(t *testing.T) {
 		nodes = append(nodes, c.Step(fmt.Sprint("s", i), generable.StrT, generable.StrT, enginetest.Identity), n)
 	}
 	calls := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
-		for _, n := range nodes { // a host that goes on after a failure
+		for _, n := range nodes { // a host that continues after a failure
 			run.Call(b, n, generable.StrOf("x"))
 		}
 		return generable.StrOf("end"), nil
@@ -126,7 +126,7 @@ func TestAJournalThatFailsEndsTheRun(t *testing.T) {
 	}
 }
 
-// What an agent that runs code calls counts against the agent's budget.
+// Calls of an agent that runs code count against the agent's budget.
 func TestBudgetOfADeterministicAgent(t *testing.T) {
 	c := enginetest.Compose()
 	var helpers []*flow.Node
@@ -201,8 +201,8 @@ func TestTokenBudgetStartsNoFurtherCall(t *testing.T) {
 	}
 }
 
-// The tool calls of an agent are its own. Those of agents that its tools call have bounds of
-// their own, and the run's bound is over all.
+// An agent's budget of tool calls covers only its own calls. Agents that its tools call have their own limits, and the
+// run's limit covers all.
 func TestToolCallBudget(t *testing.T) {
 	c := enginetest.Compose()
 	noop := &agent.Tool{Name: "noop", Params: enginetest.Schema(t, "noop"), Class: engine.ClassRead, Run: engine.GoFunc("noop", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
@@ -232,8 +232,7 @@ func TestToolCallBudget(t *testing.T) {
 	}
 }
 
-// A refusal is recorded: a replay gives the same, and charges nothing for a call that was
-// never made.
+// A refusal is recorded: a replay returns the same, and charges nothing for a call that was never made.
 func TestRefusalsReplay(t *testing.T) {
 	c := enginetest.Compose()
 	nodes := c.TextAgents(4)
@@ -266,13 +265,13 @@ func TestRefusalsReplay(t *testing.T) {
 	if n := len(j.IDs()); n != 4 {
 		t.Errorf("%d outcomes are recorded, want two answers and two refusals", n)
 	}
-	// Resumed with one call more allowed: the two refusals were no calls.
+	// Resumed with one more call allowed: the two refusals did not count as calls.
 	if _, err := run.Exec(sched.NewGoSched(t.Context()), &run.Spec{Main: main(true), Handler: enginetest.Echo, Journal: j, Limits: limit(3)}); err != nil {
 		t.Errorf("the third call: %v", err)
 	}
 }
 
-// While other calls are open a reservation waits: what is in flight was paid for and ends well.
+// While other calls are open a reservation waits: calls in flight are paid for and end well.
 func TestARefusalLetsCallsInFlightEnd(t *testing.T) {
 	c := enginetest.Compose()
 	nodes := c.TextAgents(12)

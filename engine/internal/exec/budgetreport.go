@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// addEvents adds the news of what was booked on a resource. The caller holds the lock.
+// addEvents appends the events for what was booked on a resource. The caller holds the lock.
 func (b *budget) addEvents(r units.Resource, a *Ask, u *spent, news *[]event.BudgetChange) {
 	p := b.account
 	parts := p.limits.Thresholds()
@@ -37,23 +37,23 @@ func (b *budget) addEvents(r units.Resource, a *Ask, u *spent, news *[]event.Bud
 	}
 }
 
-// spent is what a call, or what a record holds of one, has really used.
+// spent is the real use of a call, or the use recorded for it.
 type spent struct {
 	of    Estimate
 	usage model.Usage // of a call
 }
 
-// stray says how what calls used may differ from what was held for them.
+// stray says how the real use of calls may exceed what was held for them.
 type stray uint8
 
 const (
-	strayIn     stray = 1 << iota // more was read than was reckoned
+	strayIn     stray = 1 << iota // the input was longer than estimated
 	strayOut                      // the answer is longer than its limit
-	strayPrice                    // the provider asks for more than the known price
-	strayInside                   // what a call asked models for by itself, as a tool's server may
+	strayPrice                    // the provider charges more than the known price
+	strayInside                   // the call itself asked models, as a tool's server may
 )
 
-// strayed says by which ways a call used more than was held for it, resource by resource.
+// strayed returns, for each resource, why a call used more than was held for it.
 func (u *spent) strayed(a *Ask) (why [units.Resources]stray) {
 	if a == nil {
 		return why
@@ -84,7 +84,7 @@ func (u *spent) strayed(a *Ask) (why [units.Resources]stray) {
 	return why
 }
 
-// cause names the ways for an event.
+// cause maps the reasons to the one that an event names.
 func (s stray) cause() event.OverrunCause {
 	switch {
 	case s&strayIn != 0 && s&strayOut != 0:
@@ -101,7 +101,7 @@ func (s stray) cause() event.OverrunCause {
 	return event.OverrunRecord
 }
 
-// Passed reports whether a part of a limit is used.
+// Passed reports whether a fraction of a limit is used.
 func Passed(used int64, part float64, limit int64) bool {
 	return limit > 0 && float64(used) >= part*float64(limit)
 }
@@ -112,7 +112,7 @@ func (b *budget) news(what event.BudgetWhat, r units.Resource) event.BudgetChang
 		Used: units.InUnits(p.used[r], r), Limit: units.InUnits(p.caps[r], r)}
 }
 
-// Report says what was used of the tokens and the money that a budget bounds.
+// Report returns how much was used of the tokens and the money that a budget limits.
 func (b *budget) Report() (news []event.BudgetChange) {
 	b.run.mu.Lock()
 	defer b.run.mu.Unlock()
@@ -132,7 +132,7 @@ func (b *Branch) EmitBudget(news []event.BudgetChange, replayed bool) {
 	}
 }
 
-// remainingRequest asks for what is left: nothing but the position distinguishes two of them.
+// remainingRequest asks for what is left. Requests differ only by position.
 type remainingRequest struct{}
 
 func (remainingRequest) Digest() [32]byte { return abi.Hash([]byte("remaining")) }
@@ -149,7 +149,7 @@ func (b *Branch) Remaining() (generable.Value, error) {
 	return Converted(out.Value, agent.RemainingType, "what was recorded of budget.remaining()")
 }
 
-// left is what the budgets leave, the least of all levels. What calls in flight hold is not left.
+// left returns what remains in the budgets, the minimum over all levels. What calls in flight hold does not remain.
 func (b *Branch) left() generable.Value {
 	var left [units.Resources]engine.Cap
 	b.Budget.run.mu.Lock()

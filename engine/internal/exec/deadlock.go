@@ -6,27 +6,27 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/units"
 )
 
-// waiter is an ask that waits for what others give back: what their calls hold, or what their
-// conversations keep for a last answer.
+// waiter is an ask that waits for others to return something: what their calls hold, or what their conversations keep
+// for a last answer.
 type waiter struct {
 	b    *Branch
 	a    *Ask
 	next *waiter
 }
 
-// inside is what goes on inside of an account: what conversations keep of it, and who else may use it.
+// inside is the activity inside of an account: what conversations keep of it, and who else may use it.
 type inside struct {
 	kept    Estimate
 	open    int32 // conversations that keep something
-	stuck   int32 // of them, those inside which an ask waits: they give nothing back before it is answered
-	beside  int32 // branches that run at once, beside the first
-	calls   int32 // that hold tokens or money of it
-	users   int32 // of a named one: the places that use it now
-	gone    int32 // and those that did
+	stuck   int32 // those of them that contain a waiting ask: they return nothing before it is answered
+	beside  int32 // concurrent branches in addition to the first
+	calls   int32 // calls that hold tokens or money of it
+	users   int32 // of a named budget: the places that use it now
+	gone    int32 // and those that used it before
 	strayed [units.Resources]stray
 }
 
-// inner returns what goes on inside of an account, to be changed. The caller holds the lock.
+// inner returns the account's inside for modification. The caller holds the lock.
 func (p *account) inner() *inside {
 	if p.in == nil {
 		p.in = &inside{}
@@ -34,7 +34,7 @@ func (p *account) inner() *inside {
 	return p.in
 }
 
-// stand books a change in what a conversation does to the accounts around it. The caller holds the lock.
+// stand books a change of a conversation's state in the surrounding accounts. The caller holds the lock.
 func (k *Reservation) stand(change func()) {
 	open, stuck := k.stands()
 	change()
@@ -56,7 +56,7 @@ func (k *Reservation) stands() (open, stuck int32) {
 	return 1, int32(min(k.waits, 1))
 }
 
-// register adds or takes away one that waits. The conversations that it is inside of wait with it.
+// register adds or removes a waiting ask. The conversations around it wait with it.
 func (s *waiter) register(waits bool) {
 	run := s.b.Budget.run
 	run.mu.Lock()
@@ -77,9 +77,9 @@ func (s *waiter) register(waits bool) {
 	s.b.Sched.Wake() // what others wait for may not come any more
 }
 
-// answered looks whether an ask need not wait longer. When everybody waits for what the others keep,
-// one of them is refused, the same in whichever order they came: it may answer with what it has, and
-// returns its part. The caller holds the lock.
+// answered reports whether an ask can stop waiting. If everybody waits for what the others keep, one ask is refused,
+// always the same one in whatever order they came: its conversation may answer with what it has, which frees its part.
+// The caller holds the lock.
 func (s *waiter) answered() (verdict, *budget, units.Resource) {
 	v, by, r := s.b.Budget.look(s.b, s.a)
 	if v != starving {
@@ -93,8 +93,8 @@ func (s *waiter) answered() (verdict, *budget, units.Resource) {
 	return refused, by, r
 }
 
-// before orders those of which one is refused: at first conversations that then answer with what they
-// have, then what is inside of one; of these the last by position.
+// before orders asks by which is refused first: first those of conversations that can then give a last answer, then
+// those inside of such a conversation; among equals, the last by position.
 func (s *waiter) before(other *waiter) bool {
 	if c := cmp.Compare(s.rank(), other.rank()); c != 0 {
 		return c < 0

@@ -18,19 +18,19 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// InFlight is an effect and what the process that runs it keeps of it, in one allocation.
+// InFlight is an effect together with this process's state of it, in one allocation.
 type InFlight struct {
 	Effect engine.Effect
 	record flight.Record
 }
 
-// Begin returns the effect, which knows its record from now on.
+// Begin returns the effect and attaches its record.
 func (f *InFlight) Begin() *engine.Effect {
 	f.Effect.Begin(&f.record)
 	return &f.Effect
 }
 
-// Model is the effect of one model call.
+// Model runs the effect of one model call.
 func (b *Branch) Model(req *model.Request, agent string, turn int, a *Ask) engine.Outcome {
 	e := (&InFlight{Effect: engine.Effect{Kind: engine.EffectModel, Name: req.Model, Agent: agent, Run: b.RunID(), At: b.At.Child("llm", "", turn),
 		Req: req, Class: engine.ClassIdempotent, Stream: b.Observer != nil || b.Wants(engine.EventToken) || b.Wants(engine.EventPartial) && typed(req) != nil}}).Begin()
@@ -40,8 +40,8 @@ func (b *Branch) Model(req *model.Request, agent string, turn int, a *Ask) engin
 	return b.Do(e, a)
 }
 
-// Do is the composition side of an effect: id, answer from the journal, budget, dispatch. One that asks
-// nothing of the budgets, a is nil, books nothing either.
+// Do is the composition side of an effect: id, answer from the journal, budget, dispatch. If a is nil, the effect asks
+// nothing of the budgets, and nothing is booked.
 func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if err := b.Sched.Err(); err != nil {
 		return engine.Failed(engine.AsError(err))
@@ -52,7 +52,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if b.Run.Durable() != nil && b.answeredBefore(e, &out) {
 		return out
 	}
-	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // before anything is paid for
+	if m := b.Run.Spec.Keeps; m != nil && b.Run.Spec.Session == nil { // checked before anything is paid for
 		return engine.Failed(noSession(m.Name))
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, false)
@@ -64,7 +64,7 @@ func (b *Branch) Do(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	return out
 }
 
-// recalled answers an effect from the journal. A parked run does not hold its frame.
+// recalled answers an effect from the journal. A parked run does not keep its frame.
 func (b *Branch) recalled(e *engine.Effect, a *Ask, out *engine.Outcome) bool {
 	had, known := b.Known(e)
 	if !known {
@@ -72,7 +72,7 @@ func (b *Branch) recalled(e *engine.Effect, a *Ask, out *engine.Outcome) bool {
 	}
 	*out = had
 	b.extended(e)
-	if out.Attempt > 0 && a != nil { // else it was refused, and used nothing
+	if out.Attempt > 0 && a != nil { // otherwise it was refused, and used nothing
 		b.charge(a, e, out.Usage)
 	}
 	b.emitEffect(e, engine.PhaseStart, nil, true)
@@ -80,12 +80,12 @@ func (b *Branch) recalled(e *engine.Effect, a *Ask, out *engine.Outcome) bool {
 	return true
 }
 
-// budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer,
-// so that a replay returns the same.
+// budgeted dispatches an effect that its budgets allow. A refusal is recorded like an answer, so that a replay returns
+// the same.
 func (b *Branch) budgeted(e *engine.Effect, a *Ask) (out engine.Outcome) {
 	if req, ok := e.Req.(*model.Request); ok && b.Budget.metered {
 		if err := b.forecast(req, a); err != nil {
-			return engine.Outcome{Err: err} // not made, and not recorded: a price may be known the next time
+			return engine.Outcome{Err: err} // neither made nor recorded: a price may be known the next time
 		}
 	}
 	var held hold
@@ -120,7 +120,7 @@ func (b *Branch) Refused(e *engine.Effect, err error) engine.Outcome {
 	return b.record(e, out)
 }
 
-// Known looks up what the journal holds of an effect. The panic of a journal is an error, which ends the run.
+// Known looks up an effect in the journal. A panic of the journal is an error, which ends the run.
 func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
 	b.Run.Secrets.Effect(e)
 	j := b.Run.Spec.Journal
@@ -145,8 +145,8 @@ func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
 	return out, known
 }
 
-// refuseFlaws turns an outcome with a flaw into an error. It is not inlined, so that a run that is parked in a
-// handler does not hold its frame.
+// refuseFlaws turns an outcome with a flaw into an error. It is not inlined, so that a run that is parked in a handler
+// does not keep its frame.
 //
 //go:noinline
 func refuseFlaws(e *engine.Effect, out *engine.Outcome, message, help string) {
@@ -155,7 +155,7 @@ func refuseFlaws(e *engine.Effect, out *engine.Outcome, message, help string) {
 	}
 }
 
-// record has the journal take what an effect came to without its handler.
+// record records in the journal an outcome that did not come from the effect's handler.
 func (b *Branch) record(e *engine.Effect, out engine.Outcome) engine.Outcome {
 	j := b.Run.Spec.Journal
 	if j == nil {
@@ -166,7 +166,7 @@ func (b *Branch) record(e *engine.Effect, out engine.Outcome) engine.Outcome {
 	}), e, nil)
 }
 
-// dispatch runs an effect and settles what it held, whatever becomes of it.
+// dispatch runs an effect and settles its reservation, whatever the outcome.
 func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
 	b.Run.Pending.Add(e.Flight())
 	defer func() {
@@ -187,8 +187,8 @@ func (b *Branch) dispatch(e *engine.Effect, held hold) (out engine.Outcome) {
 	return b.Sched.Do(b.Run.handler, e, b.sink(e))
 }
 
-// effectSide is the handler as the run uses it: its panics are caught, and its outcomes are
-// recorded before anybody sees them.
+// effectSide returns the handler as the run uses it: panics are caught, and outcomes are recorded before anybody sees
+// them.
 func effectSide(h engine.Handler, j engine.Journal, secrets *redact.Known) engine.Handler {
 	if h == nil {
 		h = engine.Handlers{}
@@ -200,12 +200,12 @@ func effectSide(h engine.Handler, j engine.Journal, secrets *redact.Known) engin
 	return &committing{Catching: &Catching{h, secrets}, journal: j, durable: durable}
 }
 
-// committing records what a handler's effects come to.
+// committing records the outcomes of a handler's effects.
 type committing struct {
 	*Catching
 	journal engine.Journal
-	durable engine.DurableJournal // the journal, if it outlives the process; nil else
-	forms   dialect.Compiler      // of answers, for that
+	durable engine.DurableJournal // the journal if it outlives the process, else nil
+	forms   dialect.Compiler      // used for durable journals
 }
 
 func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -218,7 +218,7 @@ func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink)
 		}
 	}
 	out := c.Catching.Do(ctx, e, sink)
-	if !e.Flight().Handled() { // it was abandoned, and that is what is recorded
+	if !e.Flight().Handled() { // it was abandoned, and that is recorded
 		return out
 	}
 	if c.durable == nil || out.Err != nil {
@@ -232,8 +232,8 @@ func (c *committing) Do(ctx context.Context, e *engine.Effect, sink engine.Sink)
 	return out
 }
 
-// valueOf returns what an answer is recorded to say beside its text, so that a resumed run reads it as this version does:
-// the value of the type that was asked for, or null where it is none of it.
+// valueOf returns the value that is recorded with an answer's text, so that a resumed run reads it as this version
+// does: the value of the requested type, or null if the text does not fit it.
 func (c *committing) valueOf(e *engine.Effect, out *engine.Outcome) generable.Value {
 	req, ok := e.Req.(*model.Request)
 	if !ok || out.Response == nil || req.Output == nil || req.Output.Type == nil || len(out.Response.Calls()) > 0 {
@@ -246,28 +246,28 @@ func (c *committing) valueOf(e *engine.Effect, out *engine.Outcome) generable.Va
 	return res.Value
 }
 
-// Decode reads what a model wrote as a value of a type. form is the dialect of the schema that held the model to it, ""
-// for none. Both forms of the value are read, the schema's and the type's own, since not every route honours a
-// schema.
+// Decode reads a model's text as a value of a type. form is the dialect of the schema that constrained the model, ""
+// for none. It accepts the value in the form of the schema and in that of the type itself, since not every route
+// honours a schema.
 func Decode(forms *dialect.Compiler, t *generable.Type, text, form string) (lenient.Result, error) {
 	if form == "" {
 		return lenient.Decode(t, text, generable.Options{}), nil
 	}
 	w, err := forms.Compile(t, form)
-	if err != nil { // a model of another version, or a record of one
+	if err != nil { // a model of another version, or its record
 		return lenient.Result{}, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "an answer in the form %q cannot be read: %w", form, err).
 			WithHelp("the model's handler names the dialect of its schemas: it has to be one that this version knows")
 	}
 	return w.Decode(text, generable.Options{}), nil
 }
 
-// Catching runs a handler and makes of whatever it does an outcome.
+// Catching runs a handler and turns its panics and flaws into outcomes.
 type Catching struct {
 	H       engine.Handler
-	secrets *redact.Known // that are in no outcome
+	secrets *redact.Known // removed from every outcome
 }
 
-// Perform carries out an effect of another process, as [Catching] does, and keeps secrets out of what comes of it.
+// Perform executes an effect of another process, as [Catching] does, and keeps secrets out of the outcome.
 func Perform(ctx context.Context, h engine.Handler, of func() []string, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	secrets := redact.Knows(of)
 	secrets.Look()
@@ -300,10 +300,10 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	return out
 }
 
-// commit records what an effect came to. A cancelled one came to nothing.
+// commit records the outcome of an effect. A cancelled effect has none.
 func commit(ctx context.Context, j engine.Journal, e *engine.Effect, out engine.Outcome) (committed engine.Outcome) {
 	if out.Err != nil && (ctx.Err() != nil || out.Err.Kind == engine.KindApproval || out.Err.Code == diag.ServerSignIn) {
-		return out // nothing was done, and a later run is to ask again
+		return out // nothing was done, and a later run must ask again
 	}
 	committed = out
 	defer func() {
@@ -320,7 +320,7 @@ func commit(ctx context.Context, j engine.Journal, e *engine.Effect, out engine.
 	return committed
 }
 
-// intend records that an effect is about to begin that must not be carried out twice.
+// intend records that an effect that must not be executed twice is about to begin.
 func intend(ctx context.Context, j engine.DurableJournal, e *engine.Effect) (failed *engine.Error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -333,8 +333,8 @@ func intend(ctx context.Context, j engine.DurableJournal, e *engine.Effect) (fai
 	return nil
 }
 
-// journalFailed is why an effect fails that the journal does not take. That the run has another owner says all by itself,
-// whether a step or the watch over the lease finds it first.
+// journalFailed returns the error of an effect that the journal does not accept. If the run has another owner, it
+// returns only that error, whether a step or the lease watch notices it first.
 func journalFailed(what string, e *engine.Effect, err error) *engine.Error {
 	own, ok := errors.AsType[*engine.Error](err)
 	if ok && own.Code == diag.RunLost {
@@ -371,7 +371,8 @@ func (b *Branch) Touch(op *capability.Operation, name string, class engine.Class
 	return Converted(out.Value, op.Returns, word+"."+op.Name)
 }
 
-// exceedsClass is the outcome of an operation that is more than the call of the tool around it was ruled as.
+// exceedsClass returns an error if an operation has a stronger effect class than the surrounding tool call was judged
+// by.
 func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error {
 	if b.EffectRank == 0 || e.Class.Rank() <= b.EffectRank {
 		return nil
@@ -390,8 +391,7 @@ func (b *Branch) exceedsClass(e *engine.Effect, op *capability.Operation) error 
 	return err
 }
 
-// IsOf reports whether v is of type t. A record, the common case, is decided without listing what
-// speaks against it.
+// IsOf reports whether v is of type t. A record, the common case, is decided without listing the reasons against it.
 func IsOf(v generable.Value, t *generable.Type) bool {
 	if r, ok := v.AsRecord(); ok {
 		if t = t.Deref(); t.Kind == generable.RecordType {
@@ -401,8 +401,8 @@ func IsOf(v generable.Value, t *generable.Type) bool {
 	return t.Conforms(v) == nil
 }
 
-// Converted checks a callback's result against its declared type; like a constructor it
-// widens int to float and makes instances of dicts.
+// Converted checks a callback's result against its declared type. Like a constructor it widens int to float and makes
+// instances from dicts.
 func Converted(v generable.Value, t *generable.Type, who string) (generable.Value, error) {
 	if t.Kind == generable.AnyType || IsOf(v, t) {
 		return v, nil
@@ -418,10 +418,10 @@ func Converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 // MaxShown bounds how much of a value an error shows, in runes.
 const MaxShown = 60
 
-// Shown is a value as an error shows it.
+// Shown returns a value as errors show it.
 func Shown(v generable.Value) string { return text.Clip(generable.JSON(v, nil), MaxShown) }
 
-// Because is why as the error of what failed because of it: where that was stays.
+// Because returns why as the error of an operation that failed because of it, with the position of err.
 func Because(why, err error) *engine.Error {
 	e, was := *engine.AsError(why), engine.AsError(err)
 	if e.Path == "" {

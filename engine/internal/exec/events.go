@@ -9,18 +9,17 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// reading is a position and how it reads.
+// reading is a position and its text.
 type reading struct {
 	at   *engine.Frame
 	path string
 }
 
-// nearby is how many segments up two positions look for each other.
+// nearby is how many segments apart two positions may be to share their text.
 const nearby = 3
 
-// eventPath renders the branch's position by what differs from the last event's. Events follow each
-// other closely, and to render all of a position for each would make nodes inside each other cost
-// more the deeper they stand.
+// eventPath renders the branch's position by its difference from the last event's position. Events are usually close to
+// each other, and rendering each position completely would cost more the deeper nodes are nested.
 func (b *Branch) eventPath() string {
 	if b.last == nil {
 		b.last = &reading{}
@@ -33,14 +32,14 @@ func (b *Branch) eventPath() string {
 	return path
 }
 
-// near reads a frame that is the position, a few segments above it, or below one of these.
+// near returns the text of a frame that is the reading's position, a few segments above it, or below one of these.
 func (r *reading) near(f *engine.Frame, most int) (string, bool) {
 	path := r.path
 	for at, n := r.at, 0; at != nil && n <= nearby; at, n = at.Parent(), n+1 {
 		if at == f {
 			return path, true
 		}
-		path = path[:max(0, strings.LastIndexByte(path, '/'))] // no segment holds one
+		path = path[:max(0, strings.LastIndexByte(path, '/'))] // no segment contains a slash
 	}
 	if most == 0 || f.Parent() == nil || r.at == nil {
 		return "", false
@@ -52,7 +51,7 @@ func (r *reading) near(f *engine.Frame, most int) (string, bool) {
 	return up + "/" + string(f.Segment(make([]byte, 0, 32))), true
 }
 
-// emitter numbers events and hands them on in order.
+// emitter numbers events and passes them on in order.
 type emitter struct {
 	engine.Listener
 	run    string
@@ -71,11 +70,11 @@ func (e *emitter) emit(ev engine.Event) {
 	e.hand(ev)
 }
 
-// maxTokenChunk bounds how many tokens are allocated at once.
+// maxTokenChunk bounds how many tokens are allocated together.
 const maxTokenChunk = 64
 
-// token emits a token. A run may stream thousands, and listeners may keep them: tokens are allocated
-// in chunks, of which none is used twice.
+// token emits a token. A run may stream thousands, and listeners may keep them. Tokens are allocated in chunks, and
+// none is reused.
 func (e *emitter) token(ev engine.Event, d event.Token) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -89,7 +88,7 @@ func (e *emitter) token(ev engine.Event, d event.Token) {
 
 // hand numbers an event and calls the listener. The caller holds the lock.
 func (e *emitter) hand(ev engine.Event) {
-	if e.closed || e.broken != nil { // a handler may have tokens left when its run is over
+	if e.closed || e.broken != nil { // a handler may emit tokens after the end of its run
 		return
 	}
 	defer func() {
@@ -102,7 +101,7 @@ func (e *emitter) hand(ev engine.Event) {
 	e.Emit(ev)
 }
 
-// Err is why the listener is not called any more, nil while it is.
+// Err returns why the listener is no longer called, nil while it is.
 func (e *emitter) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,8 +117,8 @@ func (e *emitter) Close() {
 	e.closed = true
 }
 
-// emitEffect emits an effect's event. It is separate, like all that makes events, so that a run that
-// waits for a model does not keep room for them on its stack.
+// emitEffect emits an effect's event. It is separate, like all code that builds events, so that a run that waits for a
+// model does not keep stack space for it.
 func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Outcome, replayed bool) {
 	if !b.Wants(engine.EventEffect) {
 		return
@@ -142,7 +141,7 @@ func (b *Branch) emitEffect(e *engine.Effect, phase engine.Phase, out *engine.Ou
 	b.Emit(ev)
 }
 
-// sink hands an effect's tokens and retries to the listener, nil when nobody listens to either.
+// sink passes an effect's tokens and retries to the listener. It is nil if nobody listens to either.
 func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	if r, ok := e.Req.(*engine.ToolRequest); ok {
 		return b.notices(e, r)
@@ -151,7 +150,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 		return nil
 	}
 	path, id := "", ""
-	if e.Stream { // else retries alone are told, which are few
+	if e.Stream { // otherwise only retries are reported, which are few
 		if path = b.Run.Secrets.Text(e.At.Path()); b.Wants(engine.EventToken) {
 			id = b.Run.Secrets.Text(e.ID())
 		}
@@ -161,7 +160,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	thinks := b.Dialogue != nil && b.Dialogue.Thinking
 	return func(t engine.Token) {
 		t.Reasoning = t.Reasoning || thinks && t.Call == nil && t.Retry == nil
-		written := t // a reader of the whole joins a character that pieces cut
+		written := t // a character that was split between tokens is joined
 		t.Valid()
 		switch r := t.Retry; {
 		case r != nil && b.Wants(engine.EventRetry):
@@ -175,7 +174,7 @@ func (b *Branch) sink(e *engine.Effect) engine.Sink {
 	}
 }
 
-// notices hands what a server says while it runs a tool to the listener.
+// notices passes a server's messages while it runs a tool to the listener.
 func (b *Branch) notices(e *engine.Effect, r *engine.ToolRequest) engine.Sink {
 	if r.Server == nil || !b.Wants(engine.EventTool) {
 		return nil

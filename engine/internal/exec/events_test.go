@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// streaming is a handler that keeps its sink and uses it from a goroutine of its own.
+// streaming is a handler that keeps its sink and uses it from another goroutine.
 func streaming(kept *engine.Sink) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		*kept = sink
@@ -85,7 +85,7 @@ func TestListenersThatPanic(t *testing.T) {
 	}
 }
 
-// TestRetryEvents: a listener to retries alone gets them, and no tokens.
+// TestRetryEvents: a listener that only wants retries gets them, and no tokens.
 func TestRetryEvents(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -114,7 +114,7 @@ func TestRetryEvents(t *testing.T) {
 	}
 }
 
-// TestCatch tells what a script may go on after from what it may not.
+// TestCatch distinguishes failures after which a script may continue from those after which it may not.
 func TestCatch(t *testing.T) {
 	of := func(k engine.ErrKind) *engine.Error { return engine.Errorf(k, diag.ProviderError, "no luck") }
 	for _, tt := range []struct {
@@ -169,7 +169,7 @@ func engineErr(err error) *engine.Error {
 	return &engine.Error{Kind: engine.KindScript, Code: diag.CallbackFailed, Message: "host", Cause: err}
 }
 
-// TestCatchWhenCancelled: after its caller gave up a branch catches nothing any more.
+// TestCatchWhenCancelled: a branch catches nothing after its caller has abandoned it.
 func TestCatchWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {

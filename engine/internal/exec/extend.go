@@ -11,15 +11,15 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// extendRequest is the recorded question whether a budget may be used further.
+// extendRequest asks whether a budget may be extended. It is recorded.
 type extendRequest struct{ scope, resource string }
 
 func (r *extendRequest) Digest() [32]byte {
 	return abi.Hash(abi.AppendText(abi.AppendText([]byte("extend"), r.scope), r.resource))
 }
 
-// extend asks the host to raise a bound of an account, and reports whether it did. Of several branches
-// that come to the same bound one asks, and the others see what came of it.
+// extend asks the host to raise a limit of an account, and reports whether it did. If several branches reach the same
+// limit, one asks, and the others use its result.
 func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.Frame, asked int) (bool, error) {
 	if b.Run.Spec.OnBudget == nil {
 		return false, nil
@@ -59,8 +59,8 @@ func (b *Branch) extend(by *budget, r units.Resource, agent string, at *engine.F
 	return raised, err
 }
 
-// AskHost is the recorded effect of asking. Which budget and resource it is about, and how often
-// they were asked about at this position, distinguishes the questions.
+// AskHost runs the recorded effect of asking. Questions are distinguished by budget, resource, and how often they were
+// asked at this position.
 func (b *Branch) AskHost(l engine.BudgetLimit, at *engine.Frame, asked int) (int64, error) {
 	e := b.question(l.Scope, l.Resource, at, asked)
 	if out, known := b.Known(e); known {
@@ -98,8 +98,8 @@ func allowed(out engine.Outcome) (int64, error) {
 	return n, nil
 }
 
-// extended moves the bounds that were moved for a recorded effect, so that a run that goes on from
-// a record has what its host allowed.
+// extended restores the limits that were raised for a recorded effect, so that a run that continues from a record has
+// what its host allowed.
 func (b *Branch) extended(e *engine.Effect) {
 	if b.Run.Spec.OnBudget == nil || b.Run.Spec.Journal == nil {
 		return

@@ -9,14 +9,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Instructions is what a structure says to the agent inside it, beside the input. It reaches the one that
-// [flow.Node.speaker] finds, before any other agent runs.
+// Instructions is what a structure passes to the agent inside it in addition to the input. The agent that
+// [flow.Node.speaker] finds receives it, before any other agent runs.
 type Instructions struct {
-	System       *string       // the system text in the place of its prompt
-	Continuation *Continuation // a conversation to go on with
+	System       *string       // a system text that replaces its prompt
+	Continuation *Continuation // a conversation to continue
 }
 
-// Taught adds a teacher's text to what is said already.
+// Taught adds a teacher's text to the instructions.
 func (b *Instructions) Taught(text string) *Instructions {
 	if b == nil {
 		return &Instructions{System: &text}
@@ -24,7 +24,7 @@ func (b *Instructions) Taught(text string) *Instructions {
 	return &Instructions{&text, b.Continuation}
 }
 
-// Continuing adds a conversation to what is said already.
+// Continuing adds a conversation to the instructions.
 func (b *Instructions) Continuing(t *Continuation) *Instructions {
 	if b == nil {
 		return &Instructions{Continuation: t}
@@ -32,15 +32,15 @@ func (b *Instructions) Continuing(t *Continuation) *Instructions {
 	return &Instructions{b.System, t}
 }
 
-// Continuation is a conversation that outlives the call that held it. A call that fails before the
-// model answered leaves it as it was.
+// Continuation is a conversation that outlives the call that held it. A call that fails before the model answered
+// leaves it unchanged.
 type Continuation struct {
-	Request *model.Request // that the next call begins with, nil at first
-	Plan    any            // of the skill that it is about, nil at first
-	Own     int            // where in its messages the input is
+	Request *model.Request // that the next call begins with, initially nil
+	Plan    any            // of the skill that the conversation uses, initially nil
+	Own     int            // the index of the input in its messages
 }
 
-// Keep remembers what a request has become by an answer, and by what followed it.
+// Keep stores the request extended by an answer, and by what followed it.
 func (t *Continuation) Keep(sk any, req *model.Request, parts []model.Part, next *model.Request) {
 	t.Plan = sk
 	switch {
@@ -51,21 +51,21 @@ func (t *Continuation) Keep(sk any, req *model.Request, parts []model.Part, next
 	}
 }
 
-// Answered reports whether there is something to say more about: the last word is not ours.
+// Answered reports whether the conversation can be continued: the last message is not from the user.
 func (t *Continuation) Answered() bool {
 	return t.Request != nil && t.Request.Messages[len(t.Request.Messages)-1].Role != model.RoleUser
 }
 
-// Transcript is what a member of a forum hears beside its input. A forum that is a member of
-// another one has its members hear what was said there, too.
+// Transcript is what a member of a forum receives in addition to its input. The members of a forum inside another one
+// also receive what was said there.
 type Transcript struct {
 	Last    *Utterance
-	Outside *Utterance // where the innermost forum began
-	Inside  bool       // of a forum, though nobody may have spoken yet
+	Outside *Utterance // the last utterance before the innermost forum began
+	Inside  bool       // inside a forum, though nobody may have spoken yet
 }
 
-// Utterance is what was said in a forum so far, the last first. It grows by linking, since
-// the branches of a round share what was said before.
+// Utterance is what was said in a forum so far, as a list linked from the last to the first. Branches of a round share
+// its earlier part.
 type Utterance struct {
 	Up   *Utterance
 	Name string
@@ -73,7 +73,7 @@ type Utterance struct {
 	Typ  *generable.Type
 }
 
-// inOrder lists what was said since from, nil for all of it, in the order in which it was said.
+// inOrder lists the utterances after from, or all if it is nil, in the order in which they were said.
 func (h Transcript) inOrder(from *Utterance) []*Utterance {
 	var all []*Utterance
 	for at := h.Last; at != from; at = at.Up {
@@ -83,7 +83,7 @@ func (h Transcript) inOrder(from *Utterance) []*Utterance {
 	return all
 }
 
-// Value returns for a callback what was said in its own forum: a list of {name, output}.
+// Value returns, for a callback, what was said in its own forum: a list of {name, output}.
 func (h Transcript) Value() generable.Value {
 	all := h.inOrder(h.Outside)
 	items := make([]generable.Value, len(all))
@@ -96,7 +96,7 @@ func (h Transcript) Value() generable.Value {
 	return generable.NewList(items).Value()
 }
 
-// Text shows a model all that was said.
+// Text returns the whole transcript as a model sees it.
 func (h Transcript) Text() string {
 	said := text.Each(h.inOrder(nil), func(u *Utterance) string { return "### " + u.Name + "\n" + model.InputText(u.Said, u.Typ) })
 	return strings.Join(said, "\n\n")

@@ -23,8 +23,8 @@ type memoryRequest struct {
 	Op        agent.MemoryOp `json:"op"`
 	Bank      string         `json:"bank"`
 	Session   bool           `json:"session,omitempty"`
-	Slot      string         `json:"slot,omitempty"` // the agent's name; "" is the script's own, or the one of a shared bank
-	Text      string         `json:"text,omitempty"` // what is written, added or looked for
+	Slot      string         `json:"slot,omitempty"` // the agent's name; "" is the script's own slot, or that of a shared bank
+	Text      string         `json:"text,omitempty"` // the text to write, append or search for
 	MaxLines  int            `json:"max_lines,omitempty"`
 	MaxTokens int            `json:"max_tokens,omitempty"`
 }
@@ -46,11 +46,11 @@ func (r *memoryRequest) Rewritten(f func(string) string) engine.Payload {
 	return &own
 }
 
-// key is where the slot is among the entries of a session, or of the run.
+// key returns the slot's key among the entries of a session, or of the run.
 func (r *memoryRequest) key() string { return "memory/" + r.Bank + "/" + r.Slot }
 
-// MemoryEntryType is the schema of the result of a memory effect: the entry as the operation left
-// it, and what it returns. The version orders operations, whatever their positions.
+// MemoryEntryType is the schema of the result of a memory effect: the entry after the operation, and what the operation
+// returns. The version orders operations, whatever their positions.
 var MemoryEntryType = &generable.Type{Kind: generable.RecordType, Name: "MemoryEntry", Fields: []generable.Field{
 	{Name: "key", Type: generable.StrT},
 	{Name: "version", Type: generable.IntT},
@@ -91,8 +91,8 @@ func readMemory(v generable.Value, who string) (key string, left engine.Entry, g
 	return key, left, gives, nil
 }
 
-// Own is an effect that the engine carries out itself: no handler of the host sees it. The answer
-// comes from the journal, where there is one that knows it.
+// Own runs an effect that the engine executes itself: no handler of the host sees it. If the journal has recorded it,
+// the answer is the recorded one.
 func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) (out engine.Outcome) {
 	if b.recalled(e, &Ask{}, &out) {
 		return out
@@ -103,8 +103,8 @@ func (b *Branch) Own(e *engine.Effect, do func(context.Context) engine.Outcome) 
 	return out
 }
 
-// OwnAndWait is Own for an effect whose outcome says what the branch waits for once it is recorded, in this run and in
-// every replay. Meanwhile the default time of agents stands still, as while a person decides.
+// OwnAndWait is Own for an effect whose outcome says what the branch waits for after it is recorded, in this run and in
+// every replay. The default time limit of agents is stopped during the wait, as for a decision by a person.
 func (b *Branch) OwnAndWait(e *engine.Effect, do func(context.Context) engine.Outcome, wait func(*engine.Outcome) error) engine.Outcome {
 	out, known := b.Known(e)
 	b.emitEffect(e, engine.PhaseStart, nil, known)
@@ -125,7 +125,7 @@ func (b *Branch) OwnAndWait(e *engine.Effect, do func(context.Context) engine.Ou
 	return out
 }
 
-// carriedOut carries out an effect of the engine and records its outcome.
+// carriedOut executes an effect of the engine and records its outcome.
 func (b *Branch) carriedOut(e *engine.Effect, do func(context.Context) engine.Outcome) engine.Outcome {
 	own := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome { return do(ctx) })
 	out := b.Sched.Do(effectSide(own, b.Run.Spec.Journal, b.Run.Secrets), e, nil)
@@ -137,7 +137,7 @@ func (b *Branch) carriedOut(e *engine.Effect, do func(context.Context) engine.Ou
 	return out
 }
 
-// remember carries out a memory effect: one at a time of a run, whose order is that of the versions.
+// remember executes a memory effect. A run executes one at a time, and the versions follow that order.
 func (r *Run) remember(ctx context.Context, e *engine.Effect, req *memoryRequest) engine.Outcome {
 	notes := r.Notes()
 	notes.Mu.Lock()
@@ -180,7 +180,7 @@ func (r *Run) passing(ofSession bool) bool {
 	return !ofSession || r.Spec.Session.Unsaved() || r.Spec.Session.Deferred()
 }
 
-// noSession is a mistake of whoever began the run, which no model can mend.
+// noSession returns a mistake of the code that started the run, which no model can fix.
 func noSession(bank string) *engine.Error {
 	e := engine.Errorf(engine.KindInput, diag.NoSession, "memory %q is kept in a session, and the run has none", bank).
 		WithHelp("name one with --session ID, or let it end with the run: memory(%q)", bank)
@@ -188,7 +188,7 @@ func noSession(bank string) *engine.Error {
 	return e
 }
 
-// unwritable is what speaks against a text, whoever wrote it: a model may write another one.
+// unwritable returns why a text cannot be written, by a script or a model: a model may write another one.
 func unwritable(req *memoryRequest) *engine.Error {
 	switch {
 	case len(req.Text) > agent.MaxMemoryBytes:
@@ -205,7 +205,7 @@ func tooMuch(req *memoryRequest, n int) *engine.Error {
 		WithHelp("write less, or have the oldest lines dropped: memory(%q, max_lines = 200)", req.Bank)
 }
 
-// StoreFailed makes an error of a store typed.
+// StoreFailed turns an error of a store into an engine error.
 func StoreFailed(err error, what string) *engine.Error {
 	var e *engine.Error
 	if errors.As(err, &e) {
@@ -215,7 +215,7 @@ func StoreFailed(err error, what string) *engine.Error {
 		WithHelp("see that the store can be read and written")
 }
 
-// kept is what a write leaves of the text that was there and the text that it brings.
+// kept returns the text that a write leaves, given the previous text.
 func (r *memoryRequest) kept(was string) string {
 	text := r.Text
 	if r.Op == agent.MemoryAppend && was != "" {
@@ -241,8 +241,8 @@ func lastLines(text string, n int) string {
 	return text[at+1:]
 }
 
-// lastBytes returns the last lines of a text that are at most about so many tokens, and of one line
-// that is longer its end.
+// lastBytes returns the last lines of a text with at most about the given number of tokens; of a single longer line,
+// its end.
 func lastBytes(text string, tokens int) string {
 	if utf8.RuneCountInString(text) <= tokens*charsPerToken {
 		return text
@@ -261,10 +261,10 @@ func lastBytes(text string, tokens int) string {
 	return text[at:]
 }
 
-// charsPerToken is the estimate where no model has counted.
+// charsPerToken is the estimate when no model has counted.
 const charsPerToken = 4
 
-// found returns the lines of a text that hold a query.
+// found returns the lines of a text that contain a query.
 func found(text, query string) string {
 	query = strings.ToLower(query)
 	var hits []string
@@ -276,15 +276,15 @@ func found(text, query string) string {
 	return strings.Join(hits, "\n")
 }
 
-// Lines are the lines of a text that hold something.
+// Lines returns the non-empty lines of a text.
 func Lines(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 }
 
-// GiveBack closes the session of the run, when there is one.
+// GiveBack closes the session of the run, if it has one.
 func (r *Run) GiveBack() (err error) {
 	m := r.memory.Load()
-	if m == nil || !m.Mu.TryLock() { // a store that does not return: what hangs there is left behind
+	if m == nil || !m.Mu.TryLock() { // the store does not return: the session is abandoned
 		return nil
 	}
 	defer m.Mu.Unlock()
@@ -304,7 +304,7 @@ func (r *Run) GiveBack() (err error) {
 	return nil
 }
 
-// Taken is the session of the run while it has one.
+// Taken returns the session of the run while it has one.
 func (m *runMemory) Taken() (engine.OpenSession, error) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
@@ -314,18 +314,18 @@ func (m *runMemory) Taken() (engine.OpenSession, error) {
 	return m.Session, nil
 }
 
-// runMemory is what the memory banks of a run hold that end with it.
+// runMemory holds the memory banks that the run itself keeps.
 type runMemory struct {
-	Mu   sync.Mutex // one operation at a time, those on the session, too
+	Mu   sync.Mutex // one operation at a time, including those on the session
 	held *session.Held
 
-	Session engine.OpenSession // that the run has taken, nil when it has none
-	asked   bool               // the journal, for what it knows
+	Session engine.OpenSession // that the run has taken, nil without one
+	asked   bool               // the journal was asked for its entries
 
 	ofSession map[string]bool // keys of notes that a session keeps and the run has used
 }
 
-// Notes is what the run keeps.
+// Notes returns the run's memory, creating it at first use.
 func (r *Run) Notes() *runMemory {
 	if m := r.memory.Load(); m != nil {
 		return m
@@ -334,7 +334,7 @@ func (r *Run) Notes() *runMemory {
 	return r.memory.Load()
 }
 
-// opened returns the notes of the run, at first those that its journal knows. The caller holds the lock.
+// opened returns the notes of the run, loading the journal's entries at first use. The caller holds the lock.
 func (m *runMemory) opened(j engine.Journal) *session.Held {
 	if j, ok := j.(engine.MemoryJournal); ok && !m.asked {
 		for _, out := range j.Memories() {
@@ -347,7 +347,7 @@ func (m *runMemory) opened(j engine.Journal) *session.Held {
 	return m.held
 }
 
-// Begin has the run begin with notes, which end with it.
+// Begin sets the notes that the run begins with. They end with it.
 func (m *runMemory) Begin(texts map[string]string) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
@@ -356,8 +356,8 @@ func (m *runMemory) Begin(texts map[string]string) {
 	}
 }
 
-// recall keeps an entry that is newer than what is there: a replay does what was recorded in any
-// order, and versions tell which was last.
+// recall stores an entry if it is newer than the existing one: a replay repeats recorded operations in any order, and
+// versions tell which was last.
 func (m *runMemory) recall(key string, e engine.Entry, ofSession bool) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()

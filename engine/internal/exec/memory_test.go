@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// noting is a main that does operations on a bank one after the other and gives the last result.
+// noting returns a main function that runs operations on a bank in order and returns the last result.
 func noting(m *agent.MemoryBank, ops ...[3]string) engine.Func {
 	return engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		out := ""

@@ -25,13 +25,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// reckoned is what the engine takes a request without tools to be long.
+// reckoned returns the engine's estimate for a request without tools.
 func reckoned(req *model.Request) int64 {
 	return int64(len(req.System)+3)/4 + exec.TokensOf(req.Messages)
 }
 
-// limitsOf keeps the limits that calls are sent with, in the order in which they begin. Each takes as long as
-// its agent's name says, and answers with a word.
+// limitsOf records the limits that calls are sent with, in the order in which they begin. Each call takes as long as
+// its agent's name says, and is answered with a word.
 type limitsOf struct {
 	mu   sync.Mutex
 	sent []int32
@@ -60,7 +60,7 @@ func (l *limitsOf) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engi
 // call may use all of it, and a call waits for a share that fits a usual answer rather than start with less. Nothing
 // waits forever, and the same run has the same limits each time.
 func TestPromise_26_71_OpenCallsShare(t *testing.T) {
-	const in = 8 // what the engine reckons each of these prompts with
+	const in = 8 // the estimate for each of these prompts
 	most := 300
 	for name, row := range map[string]struct {
 		width, limit int
@@ -116,7 +116,7 @@ func TestPromise_26_71_OpenCallsShare(t *testing.T) {
 	}
 }
 
-// Who is left when the others have ended has all that is left, and a race's calls share as well.
+// A call that runs after the others have ended gets all that is left. The calls of a race share as well.
 func TestTheLastOfSeveralHasTheRest(t *testing.T) {
 	c := enginetest.Compose()
 	first, last := c.Prompted("first", generable.StrT, generable.StrT), c.Prompted("last", generable.StrT, generable.StrT)
@@ -145,7 +145,7 @@ func TestTheLastOfSeveralHasTheRest(t *testing.T) {
 	}
 }
 
-// overrunsIn keeps what events tell of overruns: the causes, by budget and resource.
+// overrunsIn collects the causes in overrun events, by budget and resource.
 type overrunsIn struct {
 	mu    sync.Mutex
 	all   map[string][]event.OverrunCause
@@ -233,7 +233,7 @@ func TestPromise_26_74_OverrunsByCause(t *testing.T) {
 		}
 		return enginetest.Says("done")
 	}), engine.EffectTool: engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
-		return engine.Outcome{Value: generable.StrOf("seen"), Usage: model.Usage{In: 500, Out: 500}, Attempt: 1} // as of a server that asks a model
+		return engine.Outcome{Value: generable.StrOf("seen"), Usage: model.Usage{In: 500, Out: 500}, Attempt: 1} // from a server that asks a model
 	})}, engine.Limits{Tokens: engine.AtMost(400)})
 	spec.Listener = o.listener()
 	if _, err := run.Exec(sched.NewCoopSched(1), spec); !errors.Is(err, engine.ErrBudget) || len(o.shown) != 1 || o.shown[0].Cause != event.OverrunInside {
@@ -241,14 +241,14 @@ func TestPromise_26_74_OverrunsByCause(t *testing.T) {
 	}
 }
 
-// strayingServer writes no more than its limit, and reads up to three tenths more or less than was reckoned.
+// strayingServer keeps within its limit, and reports up to 30 % more or less input than estimated.
 type strayingServer struct {
 	mu     sync.Mutex
 	r      *rand.Rand
 	around map[string]map[string]bool
-	open   map[*engine.Effect]int64 // by how many tokens each call in flight reads more than was reckoned
+	open   map[*engine.Effect]int64 // by how many tokens the input of each call in flight exceeds the estimate
 	used   map[string]model.Usage
-	may    map[string]int64 // the tokens by which a budget may be overrun at most, as of the last call inside
+	may    map[string]int64 // the most tokens by which a budget may be overrun, as of the last call inside
 	calls  int
 	cut    int
 }
@@ -288,7 +288,7 @@ func (s *strayingServer) Do(ctx context.Context, e *engine.Effect, _ engine.Sink
 	return engine.Outcome{Response: &r, Usage: u, Attempt: 1}
 }
 
-// dearOut prices what is read at a dollar a million tokens, what is written at five and thoughts at seven.
+// dearOut prices a million input tokens at one dollar, output tokens at five and thoughts at seven.
 type dearOut struct{}
 
 func (dearOut) PriceCall(_ *model.Request, u model.Usage) (float64, string) {
@@ -345,7 +345,7 @@ func TestPromise_26_75_OverrunsAreBounded(t *testing.T) {
 			var kids []*flow.Node
 			for range 2 + r.IntN(4) {
 				kid, more := build(depth - 1)
-				// What it gives does not matter: each takes a text.
+				// The type of its output does not matter: each takes a text.
 				kids, inside = append(kids, c.Then(c.Site("then", ""), kid, c.Step("text", kid.Out(), generable.StrT, func(generable.Value) generable.Value { return generable.StrOf("x") }))), append(inside, more...)
 			}
 			if r.IntN(3) == 0 {
@@ -416,7 +416,7 @@ func TestPromise_26_75_OverrunsAreBounded(t *testing.T) {
 	}
 }
 
-// Another attempt is reserved beside what those before it used, and the call that follows has what they all left.
+// Another attempt is reserved in addition to the earlier ones, and the next call has what all of them left.
 func TestAgain(t *testing.T) {
 	for _, row := range []struct {
 		cap, again int32
@@ -449,7 +449,7 @@ func TestAgain(t *testing.T) {
 			t.Errorf("%v, limits %v", err, limits)
 		}
 	}
-	// Another process knows what was reserved for the first attempt alone.
+	// Another process only knows what was reserved for the first attempt.
 	e := &engine.Effect{MaxOut: 100}
 	if n, ok := e.Again(t.Context(), model.Usage{In: 30, Out: 20}); n != 50 || !ok {
 		t.Errorf("%d, %v", n, ok)
@@ -459,8 +459,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// An agent that answers at the limit does so when a turn of it was cut off, with the room that was kept; the cut answer is
-// recorded as the error that it was, so that a replay comes to the same, whatever it is allowed.
+// An agent with a last answer gives it when a turn was cut off, with the tokens that were kept. The cut answer is
+// recorded as an error, so that a replay has the same result whatever its limits.
 func TestACutTurnLeadsToTheLastAnswer(t *testing.T) {
 	for _, answers := range []bool{true, false} {
 		c := enginetest.Compose()
@@ -502,7 +502,7 @@ func TestACutTurnLeadsToTheLastAnswer(t *testing.T) {
 	}
 }
 
-// A budget of a name is shared by those that run at once and come to it one after the other, and the last has the rest.
+// Concurrent agents that reach a named budget one after the other share it, and the last one gets the rest.
 func TestANamedBudgetIsShared(t *testing.T) {
 	c := enginetest.Compose()
 	var nodes []*flow.Node
@@ -524,7 +524,7 @@ func TestANamedBudgetIsShared(t *testing.T) {
 	}
 }
 
-// Waiting for what others hold is no part of an agent's default time.
+// Waiting for what others hold does not count as an agent's default time.
 func TestWaitingTakesNoTime(t *testing.T) {
 	c := enginetest.Compose()
 	var nodes []*flow.Node

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// observation hands one answer to the observer of its agent. Nil does nothing.
+// observation passes one answer to the observer of its agent. A nil observation does nothing.
 type observation struct {
 	agent.StreamObserver
 	log  func(text string, err *engine.Error)
@@ -17,7 +17,7 @@ type observation struct {
 	over bool // it failed
 }
 
-// observe begins a look at an effect's answer, nil when nobody looks on.
+// observe begins to observe an effect's answer. It returns nil if there is no observer.
 func (b *Branch) observe(e *engine.Effect, path string) *observation {
 	if b.Observer == nil || e.Kind != engine.EffectModel {
 		return nil
@@ -31,7 +31,7 @@ func (b *Branch) observe(e *engine.Effect, path string) *observation {
 	return l
 }
 
-// wantsParts reports whether what is known of a typed answer is still to be told.
+// wantsParts reports whether the observer wants partial values of a typed answer.
 func (l *observation) wantsParts() bool {
 	return l != nil && l.StreamObserver.Partial != nil && !l.over
 }
@@ -42,7 +42,7 @@ func (l *observation) token(t engine.Token) {
 	}
 }
 
-// partial reports what is known, when something was added.
+// partial reports the partial value if something was added.
 func (l *observation) partial(parts *partials) {
 	if !l.wantsParts() || !l.news {
 		return
@@ -56,7 +56,7 @@ func (l *observation) partial(parts *partials) {
 	})
 }
 
-// tell calls the observer. What fails in it ends the observation.
+// tell calls the observer. A failure in it ends the observation.
 func (l *observation) tell(f func() error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -75,18 +75,17 @@ func (l *observation) tell(f func() error) {
 	}
 }
 
-// partials reads the text of a model's answer while it arrives and reports what is known of the
-// value: see [engine.EventPartial] and [agent.StreamObserver]. It is used by one effect's handler at a time.
+// partials reads a model's answer while it arrives and reports the partial value: see [engine.EventPartial] and
+// [agent.StreamObserver]. It is used by one effect's handler at a time.
 type partials struct {
 	typ     *generable.Type
-	tell    func(attempt int, d *event.Partial) // nil when nobody listens
+	tell    func(attempt int, d *event.Partial) // nil if nobody listens
 	look    *observation                        // or nil
 	attempt int
 	stream  *lenient.Stream
 }
 
-// partials begins to read the answer of an effect, nil when nobody wants to know of its parts: it is
-// read once for all that do.
+// partials begins to read the answer of an effect for all that want its parts. It returns nil if nobody does.
 func (b *Branch) partials(e *engine.Effect, path string, look *observation) *partials {
 	req, ok := e.Req.(*model.Request)
 	if !ok || !e.Stream || typed(req) == nil {
@@ -103,8 +102,7 @@ func (b *Branch) partials(e *engine.Effect, path string, look *observation) *par
 	return p
 }
 
-// typed is the type of the answers that are worth reporting in parts, nil when there is none: a text
-// is reported by its tokens.
+// typed returns the type of answers that are reported in parts, else nil: a text is reported by its tokens.
 func typed(req *model.Request) *generable.Type {
 	if req.Output == nil || req.Output.Type == nil || !req.Output.Type.HasSchema() {
 		return nil
@@ -133,7 +131,7 @@ func (p *partials) on(e *lenient.StreamEvent) {
 	case lenient.StreamField, lenient.StreamItem:
 		d.Value = new(e.Value)
 	case lenient.StreamText, lenient.StreamVariant, lenient.StreamReset:
-	default: // repairs are told of the whole answer
+	default: // repairs are reported for the whole answer
 		return
 	}
 	d.Snapshot = p.stream.Snapshot

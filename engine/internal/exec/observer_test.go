@@ -18,15 +18,14 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// watching is an onlooker of partial answers.
+// watching is an observer of partial answers.
 type watching func(known generable.Value, p *generable.Partial) error
 
 func (w watching) Observe(func(string)) agent.StreamObserver {
 	return agent.StreamObserver{Partial: w}
 }
 
-// Who listens to the events of a partial answer and who looks on from the script see the same, and the
-// answer is read once for both.
+// Listeners to partial events and the script's observer see the same, and the answer is read once for both.
 func TestListenersAndOnlookersShareOneReading(t *testing.T) {
 	mail := enginetest.Schema(t, "Mail", generable.Field{Name: "kind", Type: generable.StrT}, generable.Field{Name: "tags", Type: generable.ListOfType(generable.StrT)})
 	answer := `{"kind": "ad", "tags": [` + strings.Repeat(`"a tag of some length", `, 500) + `"end"]}`
@@ -104,7 +103,7 @@ func condition(t *testing.T, op predicate.Op, field string, v generable.Value) *
 	return p
 }
 
-// An answer ends where the condition holds of what has come whole, wherever its text is cut.
+// An answer ends when the condition holds for its complete fields, wherever the text is cut.
 func TestEarlyStop(t *testing.T) {
 	spam := condition(t, predicate.Eq, "spam", generable.BoolOf(true))
 	kind := condition(t, predicate.Eq, "kind", generable.StrOf("do"))
@@ -155,7 +154,7 @@ func verdictType(reason generable.Field) *generable.Type {
 	return u
 }
 
-// The answer with a union may end once it is decided which variant it is.
+// An answer with a union type may end as soon as its variant is known.
 func TestEarlyStopOfAUnion(t *testing.T) {
 	typ := verdictType(generable.Field{Name: "reason", Type: generable.StrT, Optional: true, Default: generable.StrOf("")})
 	rejected := condition(t, predicate.Eq, "type", generable.StrOf("Rejected"))
@@ -197,7 +196,7 @@ func TestEarlyStopOfAUnion(t *testing.T) {
 	}
 }
 
-// What is enough decides the answer, so it is part of the request's identity.
+// The condition for enough determines the answer, so it is part of the request's identity.
 func TestEnoughIsOfTheRequest(t *testing.T) {
 	spam := condition(t, predicate.Eq, "spam", generable.BoolOf(true))
 	a := &model.Request{Output: &model.Output{Type: spamType()}}
@@ -229,12 +228,12 @@ func TestEnoughIsChecked(t *testing.T) {
 	}
 }
 
-// A listener is told the parts of a typed answer while it arrives, and anew with each attempt.
+// A listener receives the parts of a typed answer while it arrives, and again with each attempt.
 func TestPartialEvents(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "mail"), &agent.Spec{Name: "mail", In: generable.StrT, Out: spamType(), Prompt: "p"})
 	c.Sound(t)
-	const text = `{"kind": "ad", "spam": true, "why": "日本"}` // pieces end inside of characters
+	const text = `{"kind": "ad", "spam": true, "why": "日本"}` // pieces end inside characters
 	h := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		if !e.Stream {
 			t.Error("nothing is streamed")

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// WaitFor waits for a value that somebody sends to the run by a name.
+// WaitFor waits for a value that is sent to the run under a name.
 func (b *Branch) WaitFor(name string, t *generable.Type) (generable.Value, error) {
 	if err := b.Sched.Err(); err != nil {
 		return generable.Value{}, b.Locate(err, nil)
@@ -26,9 +26,9 @@ func (b *Branch) WaitFor(name string, t *generable.Type) (generable.Value, error
 	return v, b.Locate(failed, nil)
 }
 
-// answeredBefore settles an effect that an earlier process of the run began: by an answer that was sent since, or, where
-// it is unknown whether the effect was carried out, by what is to be done then. It reports false for one that is to be
-// carried out.
+// answeredBefore settles an effect that an earlier process of the run began: by an answer sent since or, if it is
+// unknown whether the effect was executed, by the policy for unknown effects. It returns false if the effect must be
+// executed.
 //
 //go:noinline
 func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled bool) {
@@ -62,7 +62,8 @@ func (b *Branch) answeredBefore(e *engine.Effect, out *engine.Outcome) (settled 
 	return settled
 }
 
-// IsUnknown reports whether it is unknown if an effect was carried out, and nobody has said it yet. why is what is known.
+// IsUnknown reports whether it is unknown if an effect was executed, and nobody has answered that yet. why is what is
+// known.
 func (b *Branch) IsUnknown(e *engine.Effect) (why *engine.Error, unknown bool) {
 	j := b.Run.Durable()
 	if j == nil || e.Class != engine.ClassOnce {
@@ -75,8 +76,8 @@ func (b *Branch) IsUnknown(e *engine.Effect) (why *engine.Error, unknown bool) {
 	return why, !sent
 }
 
-// Made reports whether an earlier process of the run has recorded that the call of a tool at this position was carried out:
-// it did something, and the model was asked again after it. What holds for new calls does not hold for such a one.
+// Made reports whether an earlier process of the run recorded that the tool call at this position was executed: it had
+// an effect, and the model was called again after it. Rules for new calls do not apply to such a call.
 func (b *Branch) Made() bool {
 	j := b.Run.Durable()
 	if j == nil || b.Dialogue == nil {
@@ -87,7 +88,7 @@ func (b *Branch) Made() bool {
 	return cut > 0 && j.Acted(at) && j.Recorded(at[:cut]+"/llm"+strconv.Itoa(int(b.Dialogue.Turn)+1))
 }
 
-// Settle records what came of an effect that is unknown, as a function of the script knows it.
+// Settle records the outcome of an unknown effect, as determined by a function of the script.
 func (b *Branch) Settle(e *engine.Effect, out engine.Outcome) engine.Outcome {
 	out.Attempt = 1
 	if out.Err != nil {
@@ -96,7 +97,7 @@ func (b *Branch) Settle(e *engine.Effect, out engine.Outcome) engine.Outcome {
 	return b.record(e, out)
 }
 
-// afterwards parks an effect that needs an answer which nobody here has, and names the effect in the error of one that
+// afterwards parks an effect that needs an answer which nobody here has, and adds the effect to the error of one that
 // failed.
 //
 //go:noinline
@@ -113,8 +114,8 @@ func (b *Branch) afterwards(e *engine.Effect, out *engine.Outcome) {
 	out.Err = out.Err.OfEffect(e.ID())
 }
 
-// park waits for the answer to an effect. When all of the run waits, and it does not stay, the outcome is the given
-// failure, by which the run ends for now. It reports false if the answer is to carry the effect out.
+// park waits for the answer to an effect. If the whole run waits, and it does not stay, the outcome is the given
+// failure, which ends the run for now. It returns false if the answer is to execute the effect.
 func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcome, settled bool) {
 	j := b.Run.Durable()
 	asks := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -124,7 +125,7 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 		return engine.Outcome{}
 	})
 	for {
-		if out = b.Sched.Do(asks, e, nil); out.Err != nil { // anew where an answer did not fit, so that another one can be sent
+		if out = b.Sched.Do(asks, e, nil); out.Err != nil { // asked again if an answer did not fit, so that another one can be sent
 			b.leave(e)
 			return out, true
 		}
@@ -145,15 +146,15 @@ func (b *Branch) park(e *engine.Effect, failed *engine.Error) (out engine.Outcom
 	}
 }
 
-// leave notes that the branch ends without the answer to an effect. When all of the run ends, the answer is needed once it is
-// resumed.
+// leave notes that the branch ends without the answer to an effect. If the whole run ends, the resumed run needs the
+// answer.
 func (b *Branch) leave(e *engine.Effect) {
 	if !b.Run.parked.Load() {
 		b.Run.Durable().Leave(e)
 	}
 }
 
-// awaitAnswer parks the branch until there is an answer; it is nil when all of the run waits.
+// awaitAnswer parks the branch until there is an answer. It returns nil if the whole run waits.
 func (b *Branch) awaitAnswer(e *engine.Effect) (*engine.Answer, error) {
 	var a engine.Answer
 	answered := false
@@ -175,7 +176,7 @@ func (b *Branch) awaitAnswer(e *engine.Effect) (*engine.Answer, error) {
 	return &a, nil
 }
 
-// take records an answer as the outcome of an effect. One that does not fit is left, with a line in the log.
+// take records an answer as the outcome of an effect. It skips an answer that does not fit and logs that.
 func (b *Branch) take(e *engine.Effect, a engine.Answer) (engine.Outcome, bool) {
 	if a.Again {
 		return engine.Outcome{}, false

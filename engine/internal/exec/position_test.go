@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// unique runs a spec everywhere and demands that no effect id occurs twice. It gives the ids.
+// unique runs a spec everywhere and requires that no effect id occurs twice. It returns the ids.
 func unique(t *testing.T, spec run.Spec) []string {
 	t.Helper()
 	if _, err := enginetest.Everywhere(t, spec); err != nil {
@@ -54,7 +54,7 @@ func paths(ids []string) string {
 	return strings.Join(out, "\n")
 }
 
-// asks makes a callback that calls nodes, each on "q", and then gives v.
+// asks makes a callback that calls nodes, each with "q", and then returns v.
 func asks(v generable.Value, nodes ...*flow.Node) engine.Func {
 	return engine.GoFunc("asks", 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		for _, n := range nodes {
@@ -66,8 +66,8 @@ func asks(v generable.Value, nodes ...*flow.Node) engine.Func {
 	})
 }
 
-// Several callbacks stand at one position: those of a branch's routes, of a loop's turn, and
-// beside them the nodes that are placed there. What they call has positions of its own.
+// Several callbacks share one position: those of a branch's routes, those of a loop's turn, together with the nodes
+// placed there. Their calls have distinct positions.
 func TestCallsOfCallbacksHaveTheirOwnPositions(t *testing.T) {
 	c := enginetest.Compose()
 	judge := c.Prompted("judge", generable.StrT, generable.StrT)
@@ -108,7 +108,7 @@ func TestCallsOfCallbacksHaveTheirOwnPositions(t *testing.T) {
 	}
 }
 
-// Names come from scripts and models and may hold anything.
+// Names come from scripts and models and may contain anything.
 func TestHostileNamesDoNotCollide(t *testing.T) {
 	c := enginetest.Compose()
 	a := c.Prompted("b", generable.StrT, generable.StrT)
@@ -208,8 +208,8 @@ func TestEndlessNestingIsAnError(t *testing.T) {
 	}
 }
 
-// The recipe of ids is fixed: what one version recorded is found by the next. A change here
-// is a new ABI number.
+// The recipe of ids is fixed: the next version finds what one version recorded. A change here requires a new ABI
+// number.
 func TestIdsOfThisABI(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Then(c.Site("then", "main"), c.Prompted("coder", generable.StrT, generable.StrT),
@@ -236,8 +236,8 @@ func (h *hashed) Digest() (d [32]byte) {
 	return d
 }
 
-// The id of an effect in flight is computed once, by whoever asks first; what nobody asks for is
-// not computed at all. A copy of the effect keeps it, so that a handler may hand on a changed one.
+// The id of an effect in flight is computed once, on the first request for it, and not at all without one. A copy of
+// the effect keeps it, so that a handler may pass on a changed copy.
 func TestAnEffectsIDIsComputedOnce(t *testing.T) {
 	req := &hashed{}
 	e := (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectTool, Name: "a", Req: req}}).Begin()

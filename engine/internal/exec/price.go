@@ -12,29 +12,29 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// reply is the answer that a model call asks room for, where tokens or money are bounded: at least so many
-// tokens, and more as far as they are there.
+// reply is the answer for which a model call reserves tokens or money, if these are limited: at least the minimum, and
+// more if available.
 type reply struct {
 	b           *Branch
 	e           *engine.Effect
-	of          *Dialogue // as of the ask
-	in, none    int64     // tokens that are sent, as reckoned, and what they cost
-	dear        float64   // what a token of the answer costs at most
+	of          *Dialogue // of the ask
+	in, none    int64     // tokens of the input, as estimated, and their cost
+	dear        float64   // the maximum cost of one token of the answer
 	past        *past     // attempts before this one; nil: none
 	least, most int32     // tokens of the answer
-	easy        int32     // tokens for which the call waits while others may give some back
-	given       int32     // tokens that are held for the answer: its limit
+	easy        int32     // tokens for which the call waits while others may return some
+	given       int32     // tokens held for the answer: its limit
 }
 
-// past is what attempts at a call have used, which is held as well.
+// past is what earlier attempts at a call used, which is held as well.
 type past struct {
 	in, out, usd int64
 }
 
-// cost is what so many tokens of the answer cost at most.
+// cost returns the maximum cost of an answer of out tokens.
 func (r *reply) cost(out int64) int64 { return int64(math.Ceil(r.dear * float64(out))) }
 
-// within is how many tokens of the answer so much of a resource is enough for.
+// within returns how many tokens of the answer n units of a resource suffice for.
 func (r *reply) within(n int64, res units.Resource) int64 {
 	if res == units.Tokens {
 		return max(n, 0)
@@ -43,15 +43,15 @@ func (r *reply) within(n int64, res units.Resource) int64 {
 		return math.MaxInt64
 	}
 	out := int64(min(float64(max(n, 0))/r.dear, math.MaxInt64/2))
-	for out > 0 && r.cost(out) > n { // a rounding
+	for out > 0 && r.cost(out) > n { // rounding
 		out--
 	}
 	return out
 }
 
-// grown returns how much longer than the least the answer may be: alone as long as all that is left allows,
-// else as long as the call's part of it does, or a usual answer where that is there. If open calls hold what a
-// usual answer needs, it returns whose. The least fits; the caller holds the lock.
+// grown returns by how much the answer may exceed its minimum. The limit is the call's share of what is left or, if
+// available, the size of a usual answer, and never more than all that is left. If open calls hold what a usual answer
+// needs, it returns the budget and resource. The minimum fits; the caller holds the lock.
 func (b *budget) grown(a *Ask) (n int64, holder *budget, of units.Resource) {
 	r := a.reply
 	wide := int64(r.most - r.least)
@@ -79,11 +79,12 @@ func (b *budget) grown(a *Ask) (n int64, holder *budget, of units.Resource) {
 	return n, holder, of
 }
 
-// mostUnseen bounds how many are left a part of a named budget that may never use it.
+// mostUnseen bounds for how many concurrent branches a share of a named budget is left, though they may never use it.
 const mostUnseen = 4
 
-// claims is how many share what is left: who may make a call beside those that are open. Who else is to use a named
-// budget is not known before, so that a few of those that run at once are thought to. The caller holds the lock.
+// claims returns how many share what is left: those that may make a call in addition to the open ones. Who else will
+// use a named budget is not known in advance; a few of the concurrent branches are assumed to. The caller holds the
+// lock.
 func (p *account) claims(b *Branch) int64 {
 	in := p.in
 	if in == nil {
@@ -96,7 +97,7 @@ func (p *account) claims(b *Branch) int64 {
 	return int64(max(n, 1))
 }
 
-// need is what the call needs of a resource with so long an answer, beside what attempts before it used.
+// need returns how much of a resource the call needs for an answer of out tokens, including what earlier attempts used.
 func (r *reply) need(res units.Resource, out int32) (n int64) {
 	switch {
 	case res == units.Tokens && r.past != nil:
@@ -110,18 +111,18 @@ func (r *reply) need(res units.Resource, out int32) (n int64) {
 	return units.Add(n, units.Add(r.none, r.cost(int64(out))))
 }
 
-// want puts what the call needs with so long an answer into an estimate.
+// want writes the call's need for an answer of out tokens into an estimate.
 func (r *reply) want(e *Estimate, out int32) {
 	e[units.Tokens], e[units.USD] = r.need(units.Tokens, out), r.need(units.USD, out)
 }
 
-// limit puts what was reserved beside the request.
+// limit writes the reserved size of the answer into the effect, next to the request.
 func (r *reply) limit(e *engine.Effect) {
 	r.e = e
 	e.MaxOut, e.Short = r.given, r.given < r.most
 }
 
-// opens counts the open calls of the accounts around. The caller holds the lock.
+// opens counts the open calls of the surrounding accounts. The caller holds the lock.
 func (b *budget) opens(n int32) {
 	for at := b; at != nil; at = at.up {
 		if at.account.metered() {
@@ -130,8 +131,8 @@ func (b *budget) opens(n int32) {
 	}
 }
 
-// Again implements [flight.Again]: it reserves another attempt, beside what those before it used. It waits for
-// nothing, so that a failure is known in time.
+// Again implements [flight.Again]: it reserves another attempt in addition to what the earlier ones used. It does not
+// wait, so that a failure is known in time.
 func (r *reply) Again(used model.Usage) (maxOut int32, ok bool) {
 	next, b := *r, r.b.Budget
 	u := r.b.used(Estimate{}, r.e, used)
@@ -154,7 +155,7 @@ func (r *reply) Again(used model.Usage) (maxOut int32, ok bool) {
 	return r.given, ok
 }
 
-// hold adds an estimate to what is held of the accounts around, or returns it. The caller holds the lock.
+// hold adds an estimate to what is held of the surrounding accounts, or returns it. The caller holds the lock.
 func (b *budget) hold(e *Estimate, more bool) {
 	for at := b; at != nil; at = at.up {
 		for r, n := range e {
@@ -167,23 +168,23 @@ func (b *budget) hold(e *Estimate, more bool) {
 	}
 }
 
-// Do implements [engine.Handler]: it hands the call on with what reserves further attempts at it.
+// Do implements [engine.Handler]: it passes the call on together with the means to reserve further attempts.
 func (r *reply) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	return r.b.Run.handler.Do(flight.WithAgain(ctx, r), e, sink)
 }
 
-// guessedAnswer is how many tokens most answers without max_tokens need no more than: a call waits for so many
-// while others give back what they do not use, and begins with what is there once none does.
+// guessedAnswer is how many tokens suffice for most answers without max_tokens. A call waits for this many while others
+// return what they do not use, and begins with what is available once none does.
 const guessedAnswer = 2048
 
-// Room that a conversation keeps beside what was said, for a last answer: for the results of the
-// tools before it, and for itself where max_tokens does not say.
+// Tokens that a conversation keeps for a last answer in addition to what was said: for the results of the tools before
+// it, and for the answer itself if max_tokens is not set.
 const (
 	lastResults = 512
 	lastAnswer  = 512
 )
 
-// forecast reckons what a model call may use of tokens and money, where these are bounded.
+// forecast estimates the tokens and money that a model call may use, if these are limited.
 func (b *Branch) forecast(req *model.Request, a *Ask) *engine.Error {
 	var in int64
 	if a.Of != nil && a.Of.Seen > 0 {
@@ -203,7 +204,7 @@ func (b *Branch) forecast(req *model.Request, a *Ask) *engine.Error {
 	}
 	k := a.kept()
 	closes := k != nil && k.Next[units.ModelCalls] > 0
-	if closes { // rather the last answer than one that is cut off
+	if closes { // prefer the last answer to one that is cut off
 		k.Next[units.Tokens] = units.Add(in, lastResults+last)
 		if r.least = max(r.least, min(lastAnswer, r.most)); own {
 			r.least = r.most
@@ -213,8 +214,8 @@ func (b *Branch) forecast(req *model.Request, a *Ask) *engine.Error {
 	if !b.Budget.priced {
 		return nil
 	}
-	// What a call costs rises with its answer, for the dearest of several models ever faster: so this is no less
-	// than what any answer up to the longest costs.
+	// The cost of a call rises with its answer, and for the most expensive of several models it rises ever faster. A
+	// straight line to the longest answer is therefore an upper bound for every answer.
 	none, err := b.price(req, in, 0)
 	if err != nil {
 		return err
@@ -232,10 +233,10 @@ func (b *Branch) forecast(req *model.Request, a *Ask) *engine.Error {
 	return err
 }
 
-// unknownAnswer is the most tokens that an answer is given room for where nobody knows how many it may have.
+// unknownAnswer is the longest answer that tokens are reserved for if its maximum is unknown.
 const unknownAnswer = 32_768
 
-// answerSize is the least that the limit of an answer must be, and the most that it may be of use.
+// answerSize returns the smallest permitted limit of an answer, and the largest useful one.
 func (b *Branch) answerSize(req *model.Request) (least, most int32) {
 	l, m := 0, 0
 	if p, ok := b.Run.Spec.Pricer.(interface {
@@ -250,7 +251,7 @@ func (b *Branch) answerSize(req *model.Request) (least, most int32) {
 	return int32(min(max(l, 1), m)), int32(m)
 }
 
-// price is what a call costs. What has no price is not bought with a bounded sum.
+// price returns the price of a call. A call without a known price is refused within a limited sum.
 func (b *Branch) price(req *model.Request, in, out int64) (int64, *engine.Error) {
 	p := b.Run.Spec.Pricer
 	if p == nil {
@@ -267,7 +268,7 @@ func (b *Branch) price(req *model.Request, in, out int64) (int64, *engine.Error)
 		return 0, engine.Errorf(engine.KindBudget, diag.UnknownPrice, "the budget bounds money, and no price is known for the model %q", cmp.Or(unpriced, req.Model)).
 			WithHelp("give its price in a file, --prices FILE, or bound tokens = instead of usd =")
 	}
-	// What is thought, and what is written to a cache, may be dearer.
+	// Reasoning and cache writes may be more expensive.
 	dear := u
 	dear.Reasoning = u.Out
 	if req.Params.Cache || len(req.Params.Extra) > 0 {
@@ -283,7 +284,7 @@ func (b *Branch) price(req *model.Request, in, out int64) (int64, *engine.Error)
 
 func clampInt(n int64) int { return int(min(n, model.MaxUsage)) }
 
-// cost is what a call has cost: as its handler says, or else by the prices that are known.
+// cost returns what a call has cost: as its handler says, or else by the known prices.
 func (b *Branch) cost(e *engine.Effect, u model.Usage) int64 {
 	if !b.Budget.priced || e == nil {
 		return 0
@@ -297,7 +298,7 @@ func (b *Branch) cost(e *engine.Effect, u model.Usage) int64 {
 	return units.Nanos(usd)
 }
 
-// headTokens are those of a request beside its messages: about a quarter of the bytes.
+// headTokens estimates the tokens of a request without its messages: about a quarter of the bytes.
 func headTokens(req *model.Request) int64 {
 	n := len(req.System)
 	for i := range req.Tools {
@@ -312,13 +313,13 @@ func headTokens(req *model.Request) int64 {
 	return int64(n+3) / 4
 }
 
-// schemaOverhead is what the schema of a field takes in bytes beside its name and guide.
+// schemaOverhead is the size of a field's schema in bytes in addition to its name and guide.
 const schemaOverhead = 24
 
-// imageTokens is what a picture is reckoned with.
+// imageTokens is the estimate for a picture.
 const imageTokens = 1000
 
-// TokensOf estimates the tokens of messages: about a quarter of the bytes, and a few for each.
+// TokensOf estimates the tokens of messages: about a quarter of the bytes, and a few for each message.
 func TokensOf(messages []model.Message) int64 {
 	n, images := 0, 0
 	for i := range messages {

@@ -12,14 +12,14 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// toolCallRequest is the recorded claim of one call of a script's tool: its position distinguishes it.
+// toolCallRequest is the recorded reservation of one call of a script's tool. Requests differ only by position.
 type toolCallRequest struct{}
 
 func (toolCallRequest) Digest() [32]byte { return abi.Hash([]byte("tool call")) }
 
-// ReserveToolCall reserves one call of a tool of the script. Nothing stays held while it runs, as what it
-// calls may need the same resource. Several agents may share what is left, so that whether there was
-// any is recorded, as it is of effects: the tool itself is run again on a replay.
+// ReserveToolCall reserves one call of a tool of the script. Nothing stays held while the tool runs, since what it
+// calls may need the same resource. Several agents may share what is left, so the result is recorded as for effects: a
+// replay runs the tool itself again.
 func (b *Branch) ReserveToolCall(agent string) error {
 	a := &Ask{Want: Estimate{units.ToolCalls: 1}}
 	if b.Run.Spec.Journal == nil || !b.Budget.shares {
@@ -63,14 +63,14 @@ func (b *Branch) ReserveToolCall(agent string) error {
 	return nil
 }
 
-// Ask is what a branch wants of its budgets before an effect.
+// Ask is what a branch requests from its budgets before an effect.
 type Ask struct {
 	Want  Estimate  // must fit
-	reply *reply    // of a model call whose tokens or money are bounded, nil of any other
-	Of    *Dialogue // of the conversation whose call it is, nil of a tool
+	reply *reply    // of a model call whose tokens or money are limited, else nil
+	Of    *Dialogue // of the conversation that makes the call, nil for a tool
 }
 
-// held is what is held for what was asked: further attempts may have come to more.
+// held returns what is held for the ask, including what further attempts added.
 func (a *Ask) held() Estimate {
 	e := a.Want
 	if a.reply != nil {
@@ -79,7 +79,7 @@ func (a *Ask) held() Estimate {
 	return e
 }
 
-// kept is what the conversation keeps for a last answer, nil for none.
+// kept returns the conversation's reservation for a last answer, nil for none.
 func (a *Ask) kept() *Reservation {
 	if a.Of == nil {
 		return nil
@@ -90,10 +90,10 @@ func (a *Ask) kept() *Reservation {
 // Reservation is what a conversation keeps for its last answer, on every level.
 type Reservation struct {
 	kept  Estimate     // now
-	Next  Estimate     // when the call that is asked for has begun
+	Next  Estimate     // from the beginning of the requested call
 	In    *budget      // of the conversation
-	Outer *Reservation // of the conversation whose tool this one is inside of
-	waits int          // asks of this conversation and those inside that wait
+	Outer *Reservation // of the conversation whose tool contains this one
+	waits int          // the waiting asks of this conversation and those inside it
 }
 
 // keepsIn reports whether it keeps something in an account.
@@ -106,7 +106,7 @@ func (k *Reservation) keepsIn(p *account) bool {
 	return false
 }
 
-// move makes what is kept what is to be kept. The caller holds the lock.
+// move changes what is kept to Next. The caller holds the lock.
 func (k *Reservation) move() {
 	if k == nil || k.kept == k.Next {
 		return
@@ -129,15 +129,15 @@ func (b *Branch) Release(k *Reservation) {
 	b.Sched.Wake()
 }
 
-// hold is an open reservation. Whoever holds one must not reserve another before it is
-// settled: a reservation that waits for what its own branch holds waits for ever.
+// hold is an open reservation. Its holder must not make another reservation before it is settled: a reservation that
+// waits for what its own branch holds waits forever.
 type hold struct {
 	b    *Branch
 	from *budget
 	of   *Ask
 }
 
-// begin reserves what an effect asks for.
+// begin makes the reservation of an effect.
 func (b *Branch) begin(e *engine.Effect, a *Ask) (hold, error) {
 	if err := b.untimely(a); err != nil {
 		return hold{}, err
@@ -145,10 +145,9 @@ func (b *Branch) begin(e *engine.Effect, a *Ask) (hold, error) {
 	return b.Reserve(a, e.Agent, e.At)
 }
 
-// Reserve takes an estimate from the branch's budgets before an effect. While other reservations
-// are open, and while conversations that go on keep room for a last answer, it waits for what they
-// give back: what is in flight was paid for and is to end well. When nothing is to come back it
-// fails, unless the host allows more.
+// Reserve takes an estimate from the branch's budgets before an effect. While other reservations are open, and while
+// active conversations keep tokens for a last answer, it waits for what they return: calls in flight are paid for and
+// should end well. If nothing will be returned it fails, unless the host allows more.
 func (b *Branch) Reserve(a *Ask, agent string, at *engine.Frame) (hold, error) {
 	for asked := 0; ; {
 		v, p, r := b.Budget.take(b, a)
@@ -175,10 +174,10 @@ func (b *Branch) Reserve(a *Ask, agent string, at *engine.Frame) (hold, error) {
 	}
 }
 
-// await waits until what is asked for may be granted or is refused.
+// await waits until the ask can be granted or is refused.
 func (b *Branch) await(a Ask) (v verdict, by *budget, r units.Resource, err error) {
 	s := &waiter{b: b, a: &a}
-	b.stopClocks(1) // it is others that take the time
+	b.stopClocks(1) // others take the time
 	defer b.stopClocks(-1)
 	s.register(true)
 	defer s.register(false)
@@ -197,19 +196,19 @@ func (h hold) Settle(e *engine.Effect, u model.Usage) {
 	h.b.Sched.Wake()
 }
 
-// used is what a call really took, where an estimate was held for it.
+// used returns the real use of a call for which e was reserved.
 func (b *Branch) used(e Estimate, of *engine.Effect, u model.Usage) Estimate {
 	e[units.Tokens] = units.Add(int64(max(u.In, 0)), int64(max(u.Out, 0)))
 	e[units.USD] = b.cost(of, u)
 	return e
 }
 
-// charge books what a recorded effect used, without asking.
+// charge books the use of a recorded effect without a check.
 func (b *Branch) charge(a *Ask, e *engine.Effect, u model.Usage) {
 	b.settle(b.Budget, nil, spent{b.used(a.Want, e, u), u})
 }
 
-// refusal is the error of what did not fit.
+// refusal returns the error of an ask that did not fit.
 func (b *Branch) refusal(by *budget, r units.Resource, a *Ask) *engine.Error {
 	p := by.account
 	b.Budget.run.mu.Lock()
@@ -244,7 +243,7 @@ func (b *Branch) refusal(by *budget, r units.Resource, a *Ask) *engine.Error {
 	return e
 }
 
-// cannotFit is said of a model call, whose least does not.
+// cannotFit returns the words for a model call whose minimum does not fit.
 func cannotFit(a *Ask) string {
 	if a.reply == nil {
 		return ""
@@ -252,7 +251,7 @@ func cannotFit(a *Ask) string {
 	return "cannot fit: it "
 }
 
-// partOf is a number of something that is named with it: "none of its 15 tokens".
+// partOf writes an amount of a named resource: "none of its 15 tokens".
 func partOf(n int64, r units.Resource) string {
 	switch {
 	case r == units.USD && n > 0:
@@ -272,7 +271,7 @@ func isOrAre(n int64, r units.Resource) string {
 	return "are"
 }
 
-// Overspent is the error of a budget of which nothing is left.
+// Overspent returns the error of a budget that is used up.
 func Overspent(label string, limit int64, r units.Resource) *engine.Error {
 	code := diag.BudgetExceeded
 	if r == units.Steps {
@@ -289,8 +288,7 @@ func muchOrMany(r units.Resource) string {
 	return "many"
 }
 
-// Steps debits interpreter steps and reports cancellation. The host language calls it every
-// few thousand steps.
+// Steps charges interpreter steps and reports cancellation. The host language calls it every few thousand steps.
 func (b *Branch) Steps(n int64) error {
 	if p, r := b.Budget.spend(b, Estimate{units.Steps: n}); p != nil {
 		return b.refusal(p, r, &Ask{Want: Estimate{units.Steps: n}})

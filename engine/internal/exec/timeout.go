@@ -18,14 +18,14 @@ func tooSlow(tool string, d time.Duration) *engine.Error {
 		WithHelp("allow it more with tool(timeout = ...), or see why it is slow")
 }
 
-// timely dispatches an effect that has its own time limit. That it took longer is what it came to, and
-// is recorded like any other outcome: a replay does not depend on the clock.
+// timely dispatches an effect with its own time limit. Exceeding it is an outcome and recorded like any other: a replay
+// does not depend on the clock.
 func (b *Branch) timely(e *engine.Effect, held hold) (out engine.Outcome) {
 	late := tooSlow(e.Name, e.Timeout)
-	of := *held.of // so that what other effects ask for need not outlive their frames
+	of := *held.of // a copy, so that the asks of other effects need not outlive their frames
 	own := hold{b, b.Budget, &of}
 	timed := b.timed
-	b.timed = true // it is left behind when it does not stop
+	b.timed = true // the call is abandoned if it does not stop
 	err := b.Within(e.Timeout, late, func() error {
 		if out = b.dispatch(e, own); out.Err == nil {
 			return nil
@@ -43,8 +43,8 @@ func (b *Branch) timely(e *engine.Effect, held hold) (out engine.Outcome) {
 	return b.record(e, engine.Outcome{Err: out.Err, Usage: out.Usage, Attempt: max(out.Attempt, 1)})
 }
 
-// InTime runs a tool of the script within its time. Whether it ended in time is recorded, as a race is:
-// it runs anew on a replay, faster or slower, and must come to the same.
+// InTime runs a tool of the script within its time limit. Whether it ended in time is recorded, as for a race: a replay
+// runs it again, faster or slower, and must have the same result.
 func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Value, err error) {
 	const inTime, late = 0, 1
 	slow := tooSlow(t.Name, t.Timeout)
@@ -71,7 +71,7 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 	if err != nil && engine.AsError(err).Message == slow.Message {
 		won = late
 	}
-	if b.Sched.Err() != nil { // it came to nothing
+	if b.Sched.Err() != nil { // it has no result
 		return out, err
 	}
 	if failed := b.choose(e, won, []*budget{inTime: own, late: own}); failed != nil {
@@ -80,9 +80,8 @@ func (b *Branch) InTime(t *agent.Tool, args generable.Value) (out generable.Valu
 	return out, err
 }
 
-// doOrAbandon runs an effect under the wall time of an agent. It is for tools, which are the
-// host's: models end when they are told to, and so many may be asked at once that a goroutine more
-// for each would count.
+// doOrAbandon runs an effect under the wall time of an agent. It is for the host's tools. Models end when they are told
+// to, and there may be so many concurrent calls that another goroutine for each would matter.
 func (b *Branch) doOrAbandon(e *engine.Effect) engine.Outcome {
 	w := &waited{h: b.Run.handler, left: &b.Run.Left}
 	out := b.Sched.DoOrAbandon(w, e)
@@ -118,7 +117,7 @@ func (w *waited) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) eng
 	return w.h.Do(ctx, e, sink)
 }
 
-// leave counts the call as left behind, unless it has returned.
+// leave counts the call as abandoned, unless it has returned.
 func (w *waited) leave() bool {
 	w.left.Add(1)
 	if w.state.CompareAndSwap(0, behind) {
@@ -128,14 +127,14 @@ func (w *waited) leave() bool {
 	return false
 }
 
-// notReturned is the outcome of an effect that was left behind.
+// notReturned returns the outcome of an abandoned effect.
 func notReturned(e *engine.Effect) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindTimeout, diag.Timeout, "%s %q has not returned since it was to stop", e.Kind, e.Name).
 		WithHelp("a handler or tool of the host ends when its context does; until it returns, its goroutine is left behind"))
 }
 
-// counts has what a recorded effect took count for all around it whose time is bounded, or says that an effect is
-// not recorded: from then on time runs out.
+// counts adds the duration of a recorded effect to everything around it whose time is limited. For an effect that is
+// not recorded it starts the clock.
 //
 //go:noinline
 func (b *Branch) counts(w *quiet.Watch, e *engine.Effect, known bool) {
@@ -165,7 +164,7 @@ func (b *Branch) counts(w *quiet.Watch, e *engine.Effect, known bool) {
 	}
 }
 
-// timeLeft is how much time the branch has. It reports false if nothing bounds it.
+// timeLeft returns how much time the branch has. It returns false if nothing limits it.
 func (b *Branch) timeLeft() (left time.Duration, bounded bool) {
 	if bounded = b.deadline != nil; bounded {
 		left = b.deadline.Sub(b.Sched.Now())
@@ -178,8 +177,8 @@ func (b *Branch) timeLeft() (left time.Duration, bounded bool) {
 	return left, bounded
 }
 
-// Moved is by how much the time of the innermost wall around the branch ends later than it would have without waits, and
-// without what is recorded.
+// Moved returns by how much the innermost time limit around the branch is moved, later by waits and earlier by recorded
+// effects.
 func (b *Branch) Moved() time.Duration {
 	if w := quiet.Of(b.Sched); w != nil {
 		return w.Moved(b.Sched)

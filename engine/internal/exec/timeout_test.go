@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The wall time of an agent ends what it calls, at the place where that stands. The clock is the
-// scheduler's, and passes when nobody can go on.
+// The wall time of an agent ends its calls, and the error names the position of the call. The clock is the scheduler's,
+// and advances when no branch can continue.
 func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 	c := enginetest.Compose()
 	slow := c.Agent(c.Site("agent", "slow"), &agent.Spec{Name: "slow", Run: engine.GoFunc("slow", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
@@ -39,7 +39,7 @@ func TestCallsUnderTheWallTimeOfAnAgent(t *testing.T) {
 	}
 }
 
-// A tool that ignores its context does not hold up an agent whose time is over: the flow goes on.
+// A tool that ignores its context does not block an agent whose time is over: the flow continues.
 func TestADeafToolIsLeftBehind(t *testing.T) {
 	c := enginetest.Compose()
 	tool := &agent.Tool{Name: "wait", Doc: "Waits."}
@@ -105,7 +105,7 @@ func TestCancelReachesTheHandler(t *testing.T) {
 	}
 }
 
-// What an agent has used when its time ends is told by the error.
+// The error of an agent out of time contains its usage.
 func TestUsageOfAnAgentOutOfTime(t *testing.T) {
 	c := enginetest.Compose()
 	main := looker(c, t, "a", engine.Limits{Wall: time.Minute})
@@ -128,7 +128,7 @@ func TestUsageOfAnAgentOutOfTime(t *testing.T) {
 	})
 }
 
-// The time that is left is that of the nearest bound around.
+// The time left is that of the nearest limit around.
 func TestTimeThatIsLeft(t *testing.T) {
 	for _, tt := range []struct{ run, own, want time.Duration }{
 		{time.Minute, 30 * time.Second, 30 * time.Second},

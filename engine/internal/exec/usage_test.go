@@ -21,8 +21,8 @@ func words(s string) *model.Response {
 	return &r
 }
 
-// A handler of the host's cannot lift a token budget by counts that cannot be: those are
-// estimated, in the budget, the events and the error alike.
+// A host's handler cannot evade a token budget with impossible counts: they are replaced by estimates, in the budget,
+// the events and the error.
 func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 	for name, u := range map[string]model.Usage{
 		"negative":  {In: -100, Out: 1},
@@ -85,13 +85,13 @@ func TestUsageOfAHandlerIsBelievedWhenItCanBe(t *testing.T) {
 	}
 }
 
-// Sums stay at their end.
+// Sums saturate.
 func TestUsageSaturates(t *testing.T) {
 	most := model.Usage{In: math.MaxInt, Out: 1}
 	if got := most.Add(most).Add(model.Usage{In: 1, Out: 1}); got != (model.Usage{In: math.MaxInt, Out: 3}) {
 		t.Errorf("%+v", got)
 	}
-	// A record that was written elsewhere may hold anything.
+	// A record written elsewhere may contain anything.
 	c := enginetest.Compose()
 	main := c.Then(c.Site("then", ""), c.Prompted("a", generable.StrT, generable.StrT), c.Prompted("b", generable.StrT, generable.StrT), c.Prompted("c", generable.StrT, generable.StrT))
 	c.Sound(t)
@@ -119,7 +119,7 @@ func (r recordOf) Answer(id string) (engine.Outcome, bool) {
 
 func (r recordOf) Commit(context.Context, string, *engine.Effect, engine.Outcome) error { return nil }
 
-// What the model has counted so far, its last answer as well, is what the next call begins with: a call that
+// The tokens that the model has counted so far, including its last answer, are the input of the next call: a call that
 // cannot fit is not made.
 func TestTheNextCallIsReckonedFromTheLast(t *testing.T) {
 	for limit, want := range map[int64]int{300: 1, 400: 2} {

@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Agents that share a budget wait while others hold or keep what they need: where it is enough for one
-// after the other, each of them gets its answer in every order.
+// Agents that share a budget wait while others hold or keep what they need: if it is enough for one after the other,
+// each gets its answer in every order.
 func TestSharedBudgetIsWaitedFor(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -29,7 +29,7 @@ func TestSharedBudgetIsWaitedFor(t *testing.T) {
 		limits engine.Limits
 		calls  int64
 	}{
-		// Each needs two calls, and keeps one of them for its last answer: one at a time is let in.
+		// Each needs two calls, and keeps one of them for its last answer: one at a time is admitted.
 		{"one at a time", 4, engine.Limits{ModelCalls: engine.AtMost(8)}, 8},
 		{"turns", 3, engine.Limits{Turns: engine.AtMost(6)}, 6},
 		{"money", 3, engine.Limits{USD: engine.Dollars(0.8)}, 6},
@@ -71,8 +71,8 @@ func TestSharedBudgetIsWaitedFor(t *testing.T) {
 	}
 }
 
-// An agent does not wait for what the agent around it keeps, and of two whose inner agents wait for
-// each other's one goes on.
+// An agent does not wait for what the agent around it keeps. Of two agents whose inner agents wait for each other, one
+// continues.
 func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
 	for seed := range uint64(60) {
 		c := enginetest.Compose()
@@ -100,7 +100,7 @@ func TestNestedBudgetsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// A refusal names what is used and what is needed; a last answer that is a call is told as one.
+// A refusal says what is used and what is needed; a last answer that is a call is reported as such.
 func TestRefusalsSayWhatIsKept(t *testing.T) {
 	c := enginetest.Compose()
 	most := 100
@@ -116,8 +116,8 @@ func TestRefusalsSayWhatIsKept(t *testing.T) {
 	}
 }
 
-// Several calls of one conversation that wait are one conversation that waits: the others may still give back
-// what they keep, and then there is enough for all.
+// Several waiting calls of one conversation count as one waiting conversation: the others may still return what they
+// keep, and then there is enough for all.
 func TestWaitsInsideOneConversation(t *testing.T) {
 	for limit := int64(900); limit <= 1500; limit += 10 {
 		c := enginetest.Compose()
@@ -132,7 +132,7 @@ func TestWaitsInsideOneConversation(t *testing.T) {
 		})
 		other := looker(c, t, "other", l)
 		other.Agent().Params.MaxTokens = &most
-		other.Agent().Tools[0].Run = nil // the host's, which ends its agent
+		other.Agent().Tools[0].Run = nil // a tool of the host, which ends its agent
 		main := c.Par(c.Site("par", ""), flow.ParOptions{Output: generable.AnyT}, lead, c.Attempt(c.Site("attempt", ""), other))
 		c.Sound(t)
 		w := works(func(agent string, turn int, req *model.Request) model.Response {
@@ -145,7 +145,7 @@ func TestWaitsInsideOneConversation(t *testing.T) {
 			return enginetest.Says("done by " + agent)
 		})
 		tool := engine.HandlerFunc(func(ctx context.Context, _ *engine.Effect, _ engine.Sink) engine.Outcome {
-			clock.Sleep(ctx, time.Hour) // until nothing else goes on
+			clock.Sleep(ctx, time.Hour) // until nothing else is active
 			return engine.Failed(engine.Errorf(engine.KindConfig, diag.ToolFailed, "no luck"))
 		})
 		inside := 0
@@ -161,12 +161,12 @@ func TestWaitsInsideOneConversation(t *testing.T) {
 	}
 }
 
-// A call for which there is too little beside what its own conversation keeps is refused at once: it does not
-// wait for what others hold.
+// A call that does not fit next to what its own conversation keeps is refused at once: it does not wait for what others
+// hold.
 func TestNothingWaitsForWhatItIsInsideOf(t *testing.T) {
 	c := enginetest.Compose()
 	few, many := 20, 400
-	l := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, Tokens: engine.AtMost(615)} // what is left beside the last answer is less than a call reads
+	l := engine.Limits{Name: "p", OnLimit: engine.OnLimitAnswer, Tokens: engine.AtMost(615)} // what is left besides the last answer is less than the input of a call
 	inner, other := c.Prompted("in", generable.StrT, generable.StrT), c.Prompted("other", generable.StrT, generable.StrT)
 	for _, n := range []*flow.Node{inner, other} {
 		n.Agent().Budget, n.Agent().Params.MaxTokens = engine.Limits{Name: "p", Tokens: l.Tokens}, &few
@@ -183,7 +183,7 @@ func TestNothingWaitsForWhatItIsInsideOf(t *testing.T) {
 	w.usage = model.Usage{In: 60, Out: 10}
 	h := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k engine.Sink) engine.Outcome {
 		if e.Agent == "other" {
-			clock.Sleep(ctx, time.Hour) // until nothing else goes on
+			clock.Sleep(ctx, time.Hour) // until nothing else is active
 			return enginetest.Answer("done")
 		}
 		return w.Do(ctx, e, k)

@@ -1,5 +1,5 @@
-// Package flight keeps what the process that runs an effect knows of it beside its data: its id once that was
-// asked for, who decides its outcome, and its place among the effects that have not returned.
+// Package flight keeps this process's state of a running effect: its id after the first request for it, who decides its
+// outcome, and its place among the effects that have not returned.
 package flight
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Record is what the process that runs an effect keeps of it. A nil Record is of an effect that another
-// process began: nobody here abandons it.
+// Record is this process's state of a running effect. A nil Record belongs to an effect that another process began:
+// nobody here abandons it.
 type Record struct {
 	Of any // the effect
 
-	once    sync.Once    // hedged handlers may ask for the id at the same time
-	decided atomic.Int32 // who decides the outcome: handled or abandoned, 0 while nobody has
+	once    sync.Once    // hedged handlers may ask for the id concurrently
+	decided atomic.Int32 // who decides the outcome: handled or abandoned, 0 while undecided
 	id      string
 
 	before, after *Record // in the list of pending
@@ -24,32 +24,32 @@ type Record struct {
 
 const (
 	handled   = 1 // the handler, which has returned
-	abandoned = 2 // the scheduler, which does not wait for the handler any longer
+	abandoned = 2 // the scheduler, which no longer waits for the handler
 )
 
-// ID returns the effect's id, which compute makes of it when it is first asked for.
+// ID returns the effect's id, which compute returns on the first call.
 func (r *Record) ID(compute func(of any) string) string {
 	r.once.Do(func() { r.id = compute(r.Of) })
 	return r.id
 }
 
-// Abandon has the scheduler decide the outcome. It reports false when the handler has returned.
+// Abandon lets the scheduler decide the outcome. It returns false if the handler has returned.
 func (r *Record) Abandon() bool { return r == nil || r.decided.CompareAndSwap(0, abandoned) }
 
-// Handled has the handler decide the outcome. It reports false when the effect was abandoned.
+// Handled lets the handler decide the outcome. It returns false if the effect was abandoned.
 func (r *Record) Handled() bool { return r == nil || r.decided.CompareAndSwap(0, handled) }
 
 // Abandoned reports whether nobody waits for the effect's handler any longer.
 func (r *Record) Abandoned() bool { return r.decided.Load() == abandoned }
 
-// Pending are the effects of a run that were dispatched and have not returned, oldest first. They
-// link themselves, so that keeping the list allocates nothing.
+// Pending is the list of a run's effects that were dispatched and have not returned, oldest first. Records link
+// themselves, so the list allocates nothing.
 type Pending struct {
 	mu          sync.Mutex
 	first, last *Record
 }
 
-// Add puts an effect at the end.
+// Add appends an effect.
 func (p *Pending) Add(r *Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *Pending) Add(r *Record) {
 	p.last = r
 }
 
-// Remove takes an effect out.
+// Remove removes an effect.
 func (p *Pending) Remove(r *Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,8 @@ func (p *Pending) List() (all []any) {
 	return all
 }
 
-// Again asks for another attempt at a model call, after attempts that used so much: see Effect.Again of package engine.
+// Again asks for another attempt at a model call, given the usage of earlier attempts: see Effect.Again of package
+// engine.
 type Again interface {
 	Again(used model.Usage) (maxOut int32, ok bool)
 }
@@ -101,7 +102,7 @@ func WithAgain(ctx context.Context, again Again) context.Context {
 	return context.WithValue(ctx, againKey{}, again)
 }
 
-// AgainOf returns what [WithAgain] put into a context, nil when nothing did.
+// AgainOf returns the value that [WithAgain] put into a context, nil without one.
 func AgainOf(ctx context.Context) Again {
 	again, _ := ctx.Value(againKey{}).(Again)
 	return again

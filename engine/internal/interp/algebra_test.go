@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// slow answers agents in the order of their names: a call waits until those before it have ended.
+// slow answers agents in the order of their names: a call waits until earlier ones have ended.
 type slow struct {
 	mu    sync.Mutex
 	calls []string
@@ -39,8 +39,8 @@ func (s *slow) Do(ctx context.Context, e *engine.Effect, k engine.Sink) engine.O
 	return enginetest.Echo(ctx, e, k)
 }
 
-// The first success of a race cancels the calls of the others, and a replay knows the winner
-// without asking anybody, also with other seeds.
+// The first success of a race cancels the calls of the others. A replay knows the winner without making calls, with any
+// seed.
 func TestARaceIsRecorded(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Race(c.Site("race", ""), flow.FirstOptions{}, c.Prompted("never1", generable.StrT, generable.StrT), c.Prompted("quick", generable.StrT, generable.StrT), c.Prompted("never2", generable.StrT, generable.StrT))
@@ -60,13 +60,13 @@ func TestARaceIsRecorded(t *testing.T) {
 			t.Errorf("replay with seed %d: %q, %v", seed, enginetest.Str(out), err)
 		}
 	}
-	// For another input the record is none.
+	// The record does not apply to another input.
 	if _, err := run.Exec(sched.NewCoopSched(1), &run.Spec{Node: main, Input: generable.StrOf("y"), Handler: enginetest.Refuse, Journal: j}); err == nil {
 		t.Error("the record of x answered y")
 	}
 }
 
-// What a run must not go on after goes through every structure that handles failures.
+// Control outcomes pass through every structure that handles failures.
 func TestControlIsNotHandled(t *testing.T) {
 	builds := map[string]func(c *enginetest.Composer, n *flow.Node) *flow.Node{
 		"fallback": func(c *enginetest.Composer, n *flow.Node) *flow.Node {
@@ -131,7 +131,7 @@ func stringFailing(c *enginetest.Composer) *flow.Node {
 	}), generable.StrT, generable.StrT)
 }
 
-// A failure that ends a fallback or a race carries what else was tried.
+// A failure that ends a fallback or a race contains notes about the other attempts.
 func TestNotesOfTheOthers(t *testing.T) {
 	for name, want := range map[string]string{"fallback": "third, notes [main/fallback0/fn0: first main/fallback0/fn1: second]", "race": "first, notes [main/race0[1]/fn1: second main/race0[2]/fn2: third]"} {
 		c := enginetest.Compose()
@@ -160,8 +160,8 @@ func TestNotesOfTheOthers(t *testing.T) {
 	}
 }
 
-// A retry with feedback goes on with the conversation: what was said before, tools and all,
-// the answer, and what is wrong with it. A call that came to no answer is made again as it was.
+// A retry with feedback continues the conversation: what was said before, including tools, the answer, and what is
+// wrong with it. A call without an answer is repeated unchanged.
 func TestRetryGoesOnWithTheConversation(t *testing.T) {
 	c := enginetest.Compose()
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
@@ -198,8 +198,7 @@ func TestRetryGoesOnWithTheConversation(t *testing.T) {
 	}
 }
 
-// The teacher's text is the student's system text, with the format of the answer behind it, and
-// concerns this call alone.
+// The teacher's text is the student's system text, followed by the format of the answer, and applies to this call only.
 func TestWrapWritesTheSystemText(t *testing.T) {
 	c := enginetest.Compose()
 	point := enginetest.Schema(t, "Point", generable.Field{Name: "x", Type: generable.IntT})
@@ -222,7 +221,7 @@ func TestWrapWritesTheSystemText(t *testing.T) {
 	}
 }
 
-// Handoffs and dropped branches are told in events.
+// Handoffs and dropped branches are reported by events.
 func TestHandoffsAndDropsAreTold(t *testing.T) {
 	c := enginetest.Compose()
 	source := c.Step("source", generable.StrT, generable.BoolT, func(v generable.Value) generable.Value { return generable.BoolOf(enginetest.Str(v) == "yes") })

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// fallback runs the alternatives in order until one succeeds. Each hears what a forum said
-// before, as branches that run at once do.
+// fallback runs the alternatives in order until one succeeds. Each receives the forum transcript from before the
+// fallback, as concurrent branches do.
 func fallback(b *exec.Branch, s *step, v generable.Value) (out generable.Value, err error) {
 	said, before := b.Transcript, b.Thread
 	err = b.InTurn(len(s.kids), func(i int) error {
@@ -21,7 +21,7 @@ func fallback(b *exec.Branch, s *step, v generable.Value) (out generable.Value, 
 	return out, err
 }
 
-// race runs the alternatives at once until one succeeds.
+// race runs the alternatives concurrently until one succeeds.
 func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	at := b.At
 	out := make([]generable.Value, len(s.kids))
@@ -41,7 +41,7 @@ func race(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	return out[won], nil
 }
 
-// attempt runs a node and makes its outcome a value.
+// attempt runs a node and returns its outcome as a value.
 func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	defer b.Apart()()
 	before := b.Thread
@@ -50,7 +50,7 @@ func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 		took(b, s.node, ways.AttemptOK)
 		return flow.Attempted(s.node.Out(), out, nil), nil
 	}
-	b.Thread = before // what failed leaves nothing
+	b.Thread = before // a failure leaves nothing in the thread
 	failed := b.Catch(err)
 	if failed == nil {
 		return out, err

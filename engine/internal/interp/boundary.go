@@ -9,13 +9,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// boundary is where a script joined a step to what comes before it or is around it.
+// boundary is where a script joined a step to the step before it or to the structure around it.
 type boundary struct {
 	at    diag.Span
-	other *flow.Node // what returns the input; what declares the output
+	other *flow.Node // the node that returns the input, or that declares the output
 }
 
-// inputMismatch describes an input the step rejects, where the script joined the two.
+// inputMismatch returns the error for an input that the step rejects, at the place where the script joined the two.
 func (s *step) inputMismatch(v generable.Value, errs error) error {
 	gave := "it got"
 	if s.input.other != nil {
@@ -25,7 +25,7 @@ func (s *step) inputMismatch(v generable.Value, errs error) error {
 	return s.input.report(e, s.input.other, s.node)
 }
 
-// callMismatch describes a bad input that a callback calls a node with. The host language knows where.
+// callMismatch returns the error for a bad input in a callback's call of a node. The host language knows the place.
 func callMismatch(b *exec.Branch, n *flow.Node, v generable.Value, errs error) error {
 	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; it got %s", n.Label(), n.In(), errs, exec.Shown(v))
 	d := &diag.Diagnostic{Code: e.Code, Message: e.Message, Cause: e.Cause}
@@ -34,8 +34,7 @@ func callMismatch(b *exec.Branch, n *flow.Node, v generable.Value, errs error) e
 	return b.Locate(e, nil)
 }
 
-// given checks an output against the type that the structure around the step declares, as
-// converted does.
+// given checks an output against the type that the structure around the step declares, as [exec.Converted] does.
 func (s *step) given(v generable.Value) (generable.Value, error) {
 	out, err := exec.Converted(v, s.gives, s.node.Label())
 	if e, ok := err.(*engine.Error); ok {
@@ -44,7 +43,7 @@ func (s *step) given(v generable.Value) (generable.Value, error) {
 	return out, err
 }
 
-// report puts an error where the joint is, and says where the nodes on its sides are.
+// report places an error at the joint, and notes where the nodes on its sides are defined.
 func (j boundary) report(e *engine.Error, sides ...*flow.Node) error {
 	if !j.at.IsValid() {
 		return e

@@ -13,10 +13,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// What cannot be proven while composing is checked in the run: no node gets or gives a value
-// that is not of its declared type.
+// What cannot be proven while composing is checked in the run: no node receives or returns a value that does not have
+// its declared type.
 func TestUnprovenEdgesAreChecked(t *testing.T) {
-	lie := func(c *enginetest.Composer, v generable.Value) *flow.Node { // says any
+	lie := func(c *enginetest.Composer, v generable.Value) *flow.Node { // declares any
 		return c.Step(c.Fresh(), generable.StrT, generable.AnyT, func(generable.Value) generable.Value { return v })
 	}
 	one := generable.IntOf(1)
@@ -103,10 +103,10 @@ func TestUnprovenEdgesAreChecked(t *testing.T) {
 	}
 }
 
-// Where several joints lead to a step and none is proven, the error stands at the first of them.
+// If several joints lead to a step and none is proven, the error is reported at the first of them.
 func TestAnUnprovenStepIsReportedAtItsFirstJoint(t *testing.T) {
 	c := enginetest.Compose()
-	lie := func() *flow.Node { // says any
+	lie := func() *flow.Node { // declares any
 		return c.Step(c.Fresh(), generable.AnyT, generable.AnyT, func(generable.Value) generable.Value { return generable.IntOf(1) })
 	}
 	loop := c.Loop(c.Site("loop", ""), c.Step("body", generable.StrT, generable.StrT, enginetest.Identity), flow.LoopOptions{NextNode: lie()})

@@ -37,7 +37,7 @@ func route(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		WithHelp("add a route for it, or otherwise = handler")
 }
 
-// into runs the handler of a route. A handoff is reported, and its target knows only its input.
+// into runs the handler of a route. A handoff is reported, and its target receives only its input.
 func into(b *exec.Branch, s, handler *step, v generable.Value) (generable.Value, error) {
 	if s.node.Kind() == flow.HandoffNode {
 		b.Transcript = exec.Transcript{}
@@ -57,7 +57,7 @@ func took(b *exec.Branch, n *flow.Node, way int) {
 	}
 }
 
-// chose is took of a structure that chooses by an output of the node from.
+// chose is took for a structure that chooses by an output of the node from.
 //
 //go:noinline
 func chose(b *exec.Branch, n *flow.Node, way int, from *flow.Node, v generable.Value) {
@@ -80,8 +80,8 @@ func takes(b *exec.Branch, r *flow.Route, i int, v generable.Value) (bool, error
 	return truth(out, err, "the predicate of when")
 }
 
-// holds asks the condition that ends a loop or a retry of an output: data, which was checked before
-// anything runs, or a function. Without one, any output will do.
+// holds evaluates the condition that ends a loop or a retry on an output: a predicate, which was checked before the
+// run, or a function. Without a condition any output is accepted.
 func holds(b *exec.Branch, data *predicate.Predicate, fn engine.Func, out generable.Value) (bool, error) {
 	switch {
 	case data != nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The path of an event is that of its position, also where it is made of the one before.
+// The path of an event is that of its position, even if it is derived from the previous event's.
 func TestPathsOfEvents(t *testing.T) {
 	for seed := range uint64(60) {
 		g := newGenerator(seed, seed%2 == 1)
@@ -54,8 +54,8 @@ func TestPathsOfEvents(t *testing.T) {
 	}
 }
 
-// Events come in the order of their numbers; what begins at a path ends there, what is inside
-// of it before it does; and the same events come on every scheduler.
+// Events arrive in the order of their numbers. What begins at a path ends there, after everything inside it has ended.
+// The same events arrive on every scheduler.
 func TestEventsOfRandomGraphs(t *testing.T) {
 	for seed := range uint64(60) {
 		g := newGenerator(seed, seed%3 == 0)
@@ -100,7 +100,7 @@ func TestEventsOfRandomGraphs(t *testing.T) {
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("seed %d: %v, want %v", seed, err, wantErr)
 			}
-			if err != nil { // which branches had begun is open
+			if err != nil { // which branches had begun is not determined
 				continue
 			}
 			if i == 0 {
@@ -119,7 +119,7 @@ func TestEventsOfRandomGraphs(t *testing.T) {
 	}
 }
 
-// deep is n nodes inside each other, one step in the midst.
+// deep returns n nodes inside each other with one step in the middle.
 func deep(n int) *flow.Node {
 	c := enginetest.Compose()
 	main := c.Step("inc", generable.IntT, generable.IntT, enginetest.Add(1))
@@ -138,7 +138,7 @@ func deep(n int) *flow.Node {
 	return main
 }
 
-// BenchmarkDeepEvents: what listening to nodes inside each other costs, for each of them.
+// BenchmarkDeepEvents measures the cost of listening to nested nodes, for each of them.
 func BenchmarkDeepEvents(b *testing.B) {
 	for _, n := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

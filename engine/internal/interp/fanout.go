@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// gather runs n steps at once and does with the failures what the node says.
+// gather runs n steps concurrently and handles failures as the node says.
 func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Value)) (generable.Value, error) {
 	node := s.node
 	if node.Kind() == flow.EachNode {
@@ -54,9 +54,9 @@ func gather(b *exec.Branch, s *step, n int, kid func(i int) (*step, generable.Va
 	return listed(kept, nil)
 }
 
-// fan runs n steps at once, each on its own branch, and returns their outputs in order. The
-// branches are indices of the current position, or of a segment below it. Failures that may be
-// handled go to failed, unless that is nil.
+// fan runs n steps concurrently, each on its own branch, and returns their outputs in order. The branches are indices
+// of the current position, or of a segment below it. Failures that may be handled are stored in failed, unless it is
+// nil.
 func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine.Error, kid func(i int) (*step, generable.Value)) ([]generable.Value, error) {
 	at := b.At
 	if segment != "" {
@@ -90,10 +90,10 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 	return out, err
 }
 
-// unrun stands for the output of a step that has not begun. No step returns it.
+// unrun marks the output of a step that has not begun. No step returns it.
 var unrun = generable.NewMap(0).Value()
 
-// outputsOf lists the outputs of the members of a group, which it returns as a list.
+// outputsOf returns the outputs of the members of a group, whose value is a list.
 func outputsOf(v generable.Value) []generable.Value {
 	list, _ := v.AsList()
 	return slices.Clone(list.Items())

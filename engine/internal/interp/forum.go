@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// forum lets the participants speak, round by round, and then the captain. All get the input
-// unchanged; what was said in earlier rounds comes with it, as the transcript.
+// forum runs the participants, round by round, and then the captain. All receive the unchanged input, with the
+// transcript of earlier rounds.
 func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	if s.group {
 		return listed(fan(b, "round", 0, len(s.kids), 0, nil, func(i int) (*step, generable.Value) { return s.kids[i], v }))
@@ -50,7 +50,7 @@ func forum(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return out, err
 }
 
-// hear adds what a participant said to the transcript; of a group, what each of its members said.
+// hear adds a participant's output to the transcript; for a group, the output of each member.
 func hear(b *exec.Branch, s *step, words generable.Value) {
 	if !s.group {
 		b.Transcript.Last = &exec.Utterance{Up: b.Transcript.Last, Name: s.node.Label(), Said: words, Typ: s.node.Out()}
@@ -61,7 +61,7 @@ func hear(b *exec.Branch, s *step, words generable.Value) {
 	}
 }
 
-// agreed is the failure of a forum in which too few agreed.
+// agreed returns an error if too few participants of a forum agree.
 func agreed(votes, need, of int) error {
 	if votes >= need {
 		return nil

@@ -57,8 +57,8 @@ func TestForumCaptainWithTwoParametersGetsTheTranscript(t *testing.T) {
 	}
 }
 
-// A forum inside a forum: its members hear what was said around them, and a captain's function
-// gets what was said in its own.
+// A forum inside a forum: its members receive what was said around them, and a captain's function receives what was
+// said in its own forum.
 func TestForumInsideAForum(t *testing.T) {
 	c := enginetest.Compose()
 	var got []string

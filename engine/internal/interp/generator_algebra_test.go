@@ -10,8 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The kinds of nodes that choose among several nodes, run one again, or make failures values,
-// as random expressions.
+// Nodes that choose among several nodes, run one again, or turn failures into values, as random expressions.
 
 func texts(kids []expr) string {
 	all := make([]string, len(kids))
@@ -21,7 +20,7 @@ func texts(kids []expr) string {
 	return strings.Join(all, ", ")
 }
 
-// alternatives is a fallback: the first success, else the last failure.
+// alternatives returns a fallback: the first success, else the last failure.
 func (g *generator) alternatives(kids []expr, nodes func(*enginetest.Composer) []*flow.Node, name string) expr {
 	return expr{func(c *enginetest.Composer) *flow.Node {
 		return c.Fallback(c.Site("fallback", name), flow.FirstOptions{}, nodes(c)...)
@@ -35,7 +34,7 @@ func (g *generator) alternatives(kids []expr, nodes func(*enginetest.Composer) [
 	}, "fallback(" + texts(kids) + ")"}
 }
 
-// raced is a race that one can win: who is faster must not matter.
+// raced returns a race that only one can win: speed must not matter.
 func (g *generator) raced(first expr, name string) expr {
 	at := g.IntN(3)
 	return expr{func(c *enginetest.Composer) *flow.Node {
@@ -45,14 +44,14 @@ func (g *generator) raced(first expr, name string) expr {
 	}, first.eval, fmt.Sprintf("race(%d: %s)", at, first.text)}
 }
 
-// failing is a step that always fails.
+// failing returns a step that always fails.
 func failing(c *enginetest.Composer) *flow.Node {
 	return c.Fn(c.Site("fn", ""), engine.GoFunc("failing", 1, func(engine.Branch, []generable.Value) (generable.Value, error) {
 		return generable.Value{}, errPlanned
 	}), generable.IntT, generable.IntT)
 }
 
-// retried runs a deterministic body: a failure stays one, and an output that does not do never will.
+// retried runs a deterministic body: a failure stays one, and an output that is not accepted never will be.
 func (g *generator) retried(first expr, name string) expr {
 	attempts := 1 + g.IntN(3)
 	return expr{func(c *enginetest.Composer) *flow.Node {
@@ -63,7 +62,7 @@ func (g *generator) retried(first expr, name string) expr {
 	}, first.eval, fmt.Sprintf("retry(%s, %d)", first.text, attempts)}
 }
 
-// attempted makes a failure the number -1.
+// attempted turns a failure into the number -1.
 func (g *generator) attempted(first expr, name string) expr {
 	return expr{func(c *enginetest.Composer) *flow.Node {
 		tried := c.Attempt(c.Site("attempt", name), first.build(c))
@@ -77,7 +76,7 @@ func (g *generator) attempted(first expr, name string) expr {
 	}, "attempt(" + first.text + ")"}
 }
 
-// outcome is an attempt's value, or a number that nothing else gives.
+// outcome returns an attempt's value, or a number that nothing else returns.
 func outcome(v generable.Value) generable.Value {
 	r, _ := v.AsRecord()
 	if y, ok := r.At(1).AsInt(); ok {
@@ -86,7 +85,7 @@ func outcome(v generable.Value) generable.Value {
 	return generable.IntOf(1_000_004)
 }
 
-// voted is the output that most of the voters that succeed give, by its remainder.
+// voted returns the output that most successful voters return, by its remainder.
 func (g *generator) voted(kids []expr, nodes func(*enginetest.Composer) []*flow.Node, name string) expr {
 	byRest := engine.GoFunc("key", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		return generable.IntOf(enginetest.Int(a[0]) % 3), nil

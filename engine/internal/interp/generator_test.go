@@ -19,9 +19,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// expr is a random composition int→int, built twice: as nodes, and as a Go function that says
-// what they must give. The function knows nothing of branches, positions or budgets: it walks
-// the same expression one step after the other.
+// expr is a random composition int→int, built twice: as nodes, and as a Go function that returns the expected result.
+// The function knows nothing of branches, positions or budgets: it evaluates the same expression one step after the
+// other.
 type expr struct {
 	build func(c *enginetest.Composer) *flow.Node
 	eval  func(x int64) (int64, error)
@@ -39,7 +39,7 @@ type generator struct {
 	failures bool
 	names    []string // few, so that nodes share them
 	noise    bool     // sequences have steps between theirs that do nothing
-	told     bool     // every event is to come on every scheduler: nobody is cancelled and that handled
+	told     bool     // every event must arrive on every scheduler: no cancellation is handled
 }
 
 func newGenerator(seed uint64, failures bool) *generator {
@@ -48,7 +48,7 @@ func newGenerator(seed uint64, failures bool) *generator {
 
 func (g *generator) name() string { return g.names[g.IntN(len(g.names))] }
 
-// leaf is a step, a deterministic agent, or an agent that a model carries out.
+// leaf returns a step, a deterministic agent, or an agent that calls a model.
 func (g *generator) leaf() expr {
 	k, name := int64(g.IntN(97)), g.name()
 	fails := func(x int64) bool { return g.failures && k%5 == 0 && x%4 == 0 }
@@ -92,7 +92,7 @@ var arithmetic = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ 
 	return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
 })
 
-// expr makes an expression of a depth.
+// expr returns an expression of a depth.
 func (g *generator) expr(depth int) expr {
 	if depth == 0 {
 		return g.leaf()
@@ -150,7 +150,7 @@ func (g *generator) expr(depth int) expr {
 			return enginetest.Int(folded(generable.ListOf(out...))), nil
 		}, "par(" + inside + ")"}
 	case 3:
-		n := int64(g.IntN(4)) // also none
+		n := int64(g.IntN(4)) // may be 0
 		return expr{func(c *enginetest.Composer) *flow.Node {
 			split := c.Step("split", generable.IntT, generable.ListOfType(generable.IntT), func(v generable.Value) generable.Value { return spread(enginetest.Int(v), n) })
 			return c.Then(c.Site("then", ""), split, c.Each(c.Site("each", name), flow.EachOptions{Limit: g.Rand.IntN(3)}, first.build(c)), c.Step("fold", generable.ListOfType(generable.IntT), generable.IntT, folded))
@@ -195,7 +195,7 @@ func (g *generator) expr(depth int) expr {
 				}
 				return generable.BoolOf(enginetest.Int(v)%2 == 1)
 			})
-			carry := func(n *flow.Node, k int64) *flow.Node { // the handlers get what the source gave
+			carry := func(n *flow.Node, k int64) *flow.Node { // the handlers receive the source's output
 				return c.Then(c.Site("then", name), c.Step("", generable.AnyT, generable.IntT, func(v generable.Value) generable.Value {
 					if _, ok := v.AsInt(); ok {
 						return v
@@ -279,7 +279,7 @@ func (g *generator) expr(depth int) expr {
 	}, "calls(" + inside + ")"}
 }
 
-// folded makes one number of a list, minding the order.
+// folded combines a list into one number that depends on the order.
 func folded(v generable.Value) generable.Value {
 	l, _ := v.AsList()
 	sum := int64(l.Len())

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// jump runs a graph: a node, then the first of its edges that takes the output. Its space does
-// not grow with the steps.
+// jump runs a graph: a node, then the first of its edges that takes the output, and so on. Its memory does not grow
+// with the steps.
 func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	g, at := s.node.Spec().Graph, b.At
 	defer func() { b.At = at }()
@@ -48,13 +48,13 @@ func jump(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		WithHelp("let an edge lead to FINISH earlier, or raise max_steps; of a flow as JSON these are __finish__ and --max-steps")
 }
 
-// What leave returns instead of an edge.
+// Results of leave other than an edge.
 const (
 	finish    = -1
 	toTheRest = -2
 )
 
-// leave finds the edge by which a value leaves node k.
+// leave returns the edge by which a value leaves node k.
 func leave(b *exec.Branch, n *flow.Node, k int, v generable.Value) (int, error) {
 	g := n.Spec().Graph
 	if len(g.Out[k]) == 0 {
@@ -87,7 +87,7 @@ func leave(b *exec.Branch, n *flow.Node, k int, v generable.Value) (int, error) 
 	return 0, stuck(n.Children()[k], edges, g.Out[k], v)
 }
 
-// stuck is the failure of a graph in which no edge of a node takes its output.
+// stuck returns the error of a graph in which no edge of a node takes its output.
 func stuck(from *flow.Node, edges []flow.Edge, tried []int, v generable.Value) error {
 	keys := text.Each(tried, func(i int) string {
 		if to := edges[i].To; to != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Interp is the interpreter of plans, as branches know it.
+// Interp is the interpreter of plans, in the form that branches use.
 type Interp struct{}
 
 func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generable.Value, error) {
@@ -24,7 +24,7 @@ func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generab
 		return generable.Value{}, callMismatch(b, n, input, errs)
 	}
 	s := Compiled(n)
-	if i := b.Ordinal(exec.CallKey{Word: s.word, Name: n.Name()}); i != s.n { // most are called once, and a call that waits holds it
+	if i := b.Ordinal(exec.CallKey{Word: s.word, Name: n.Name()}); i != s.n { // most nodes are called once, and a waiting call holds the step
 		again := *s
 		again.n = i
 		s = &again
@@ -39,7 +39,7 @@ func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generab
 	return out, err
 }
 
-// Uncomposed is the error of a node that loading reported.
+// Uncomposed returns the error of a node with mistakes that loading reported.
 func Uncomposed(n *flow.Node) *engine.Error {
 	return engine.Errorf(engine.KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label()).
 		WithHelp("a script with errors does not run; mend what loading reported")
@@ -67,7 +67,7 @@ func Run(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	return out, err
 }
 
-// items returns how many items an each goes through, 0 for other nodes.
+// items returns how many items an each processes, 0 for other nodes.
 func items(n *flow.Node, v generable.Value) int {
 	if list, ok := v.AsList(); ok && n.Kind() == flow.EachNode {
 		return list.Len()
@@ -75,7 +75,7 @@ func items(n *flow.Node, v generable.Value) int {
 	return 0
 }
 
-// watched is enter with events around it.
+// watched is enter with events before and after it.
 func watched(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	b.Emit(engine.Event{Kind: engine.EventNode, Data: &event.Node{Phase: engine.PhaseStart, Name: s.node.Label(), Of: s.node, Items: items(s.node, v)}})
 	out, err := enter(b, s, v)
@@ -93,7 +93,7 @@ func watched(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 	return out, err
 }
 
-// enter runs a step at its own position, between the checks that its types need.
+// enter runs a step at its own position, with the checks that its types need before and after.
 func enter(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	if s.check {
 		if errs := s.node.In().Conforms(v); errs != nil {
@@ -110,9 +110,9 @@ func enter(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return s.given(out)
 }
 
-// perform does what a step's operation says; each of them is in the file of its name. The frames of Run,
-// enter and perform are on the stack of every run that is parked, once for each node around the one that
-// waits: they call nothing indirectly, and errors are made in functions of their own.
+// perform executes a step's operation; each operation is in the file named after it. The frames of Run, enter and
+// perform are on the stack of every parked run, once for each node around the waiting one. They therefore call nothing
+// indirectly, and separate functions build errors.
 func perform(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	switch n := s.node; n.Kind() {
 	case flow.PipelineNode:

@@ -87,7 +87,7 @@ func TestLoopLimit(t *testing.T) {
 	}
 }
 
-// What ends a loop too late says so in the words of the loop.
+// The help of a loop that reaches its limit uses the words of the loop.
 func TestHelpOfALoopLimit(t *testing.T) {
 	never := engine.GoFunc("never", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(false), nil })
 	again := engine.GoFunc("again", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })
@@ -158,7 +158,7 @@ func TestBranchRoutesByType(t *testing.T) {
 	}
 }
 
-// What no route takes, where composing could not tell, is an error of its own.
+// A value that no route takes, where composing could not know, is a separate error.
 func TestNoRoute(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Branch(c.Site("branch", "b"), c.Step("any", generable.StrT, generable.AnyT, enginetest.Identity), []flow.Route{enginetest.On(generable.IntT, c.Step("i", generable.IntT, generable.StrT, enginetest.Identity)), enginetest.On(true, c.Step("t", generable.AnyT, generable.StrT, enginetest.Identity))}, flow.BranchOptions{})
@@ -190,7 +190,7 @@ func TestEachRunsOverAList(t *testing.T) {
 	}
 }
 
-// counting is a loop of n turns.
+// counting returns a loop of n turns.
 func counting(c *enginetest.Composer, n int64) *flow.Node {
 	next := engine.GoFunc("next", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
 		if enginetest.Int(a[0]) >= n {
@@ -201,7 +201,7 @@ func counting(c *enginetest.Composer, n int64) *flow.Node {
 	return c.Loop(c.Site("loop", "main"), c.Step("inc", generable.IntT, generable.IntT, enginetest.Add(1)), flow.LoopOptions{Next: next, Max: int(n) + 1})
 }
 
-// A loop needs no more space for many turns than for few.
+// A loop needs no more memory for many turns than for few.
 func TestLoopsRunInConstantSpace(t *testing.T) {
 	live := func(turns int64) uint64 {
 		c := enginetest.Compose()
@@ -220,8 +220,9 @@ func TestLoopsRunInConstantSpace(t *testing.T) {
 		}
 		return uint64(enginetest.Int(out))
 	}
-	live(10) // what is made once
-	// Stacks are counted in spans, of which the runtime itself may have one more: what is kept of each turn is there each time.
+	live(10) // one-time allocations
+	// Stacks are counted in spans, and the runtime may have one more by chance: memory kept per turn would be there
+	// each time.
 	few, many := live(100), live(100_000)
 	for tries := 1; tries < 5 && many > few+64<<10; tries++ {
 		few, many = max(few, live(100)), min(many, live(100_000))
@@ -273,7 +274,7 @@ func TestEachOverNothing(t *testing.T) {
 	}
 }
 
-// A node that makes the next input may give None to stop.
+// A node that makes the next input may return None to stop.
 func TestLoopWithANodeAsNext(t *testing.T) {
 	c := enginetest.Compose()
 	next := c.Step("next", generable.IntT, generable.OneOf(generable.IntT, generable.NoneT), func(v generable.Value) generable.Value {

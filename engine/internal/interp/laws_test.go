@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// why is a failure as the naive interpreter says it.
+// why converts a failure to the form of the naive interpreter.
 func why(err error) failure {
 	var e *engine.Error
 	if !errors.As(err, &e) {
@@ -37,7 +37,7 @@ func why(err error) failure {
 	return f
 }
 
-// walk is what a run did: the paths of its nodes and of its effects, and the effects' ids.
+// walk is the trace of a run: the paths of its nodes and of its effects, and the effects' ids.
 type walk struct{ nodes, effects, ids []string }
 
 func (w *walk) listener() engine.Listener {
@@ -132,7 +132,7 @@ func count(p *program, ops map[string]int) {
 	}
 }
 
-// runList runs what gives a list.
+// runList runs a composition that returns a list.
 func runList(t *testing.T, seed uint64, build func(c *enginetest.Composer) *flow.Node, in generable.Value) []generable.Value {
 	t.Helper()
 	c := enginetest.Compose()
@@ -254,7 +254,7 @@ func TestPromise_15_23_Placement(t *testing.T) {
 
 func (f failure) String() string { return f.path + " " + f.why }
 
-// shape writes what a composition is made of.
+// shape writes the structure of a composition.
 func shape(n *flow.Node) string {
 	text := n.Kind().String() + ":" + n.Name() + "(" + n.In().String() + ">" + n.Out().String()
 	for _, k := range n.Children() {

@@ -10,11 +10,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// loop runs a body until there is no next input. Its space does not grow with the turns.
+// loop runs a body until there is no next input. Its memory does not grow with the turns.
 func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	o, at := s.node.Loop(), b.At
 	defer func() { b.At = at }()
-	args := make([]generable.Value, 1) // of the callback, the same for all turns
+	args := make([]generable.Value, 1) // of the callback, reused in all turns
 	var out generable.Value
 	for turn := range o.Max {
 		b.At = at.Index(turn)
@@ -45,8 +45,8 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)
 }
 
-// next returns the input of the following turn, or false to stop. After the last turn nothing is repaired:
-// nobody would see it.
+// next returns the input of the following turn, or false to stop. After the last turn nothing is repaired, since nobody
+// would use it.
 func next(b *exec.Branch, s *step, o *flow.LoopOptions, args []generable.Value, last bool) (bool, generable.Value, error) {
 	out := args[0]
 	if o.Next == nil && o.NextNode == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// step is one operation of a plan, the compiled, immutable form of a node: a tree that one
-// interpreter runs. All operators, functions and methods lower to it.
+// step is one operation of a plan. A plan is the compiled, immutable form of a node: a tree that one interpreter runs.
+// All operators, functions and methods are lowered to it.
 type step struct {
 	node *flow.Node
 	kids []*step
@@ -20,17 +20,17 @@ type step struct {
 	word, name string
 	n          int
 	check      bool            // the input is not proven statically: check it against node.in
-	gives      *generable.Type // the output is not proven to be of the type that was declared for it
+	gives      *generable.Type // the declared type that the output is not proven to have, or nil
 	input      boundary        // where the input was joined to this step
 	output     boundary        // where gives was declared
 	agent      *conversation.Plan
-	merge      *step   // of a parallel: what is made of the list, or nil
-	group      bool    // its kids are members of the structure around it, which gets the list of their outputs
-	maps       []*step // of a graph, by edge: what changes the value on the way, or nil
+	merge      *step   // of a parallel: turns the list into the output, or nil
+	group      bool    // its kids are members of the structure around it, which receives the list of their outputs
+	maps       []*step // of a graph, by edge: changes the value on the way, or nil
 }
 
-// Compiled returns the node's plan, compiled when first needed. Compiling is pure, so that a
-// race of two runs costs time and nothing else.
+// Compiled returns the node's plan and compiles it when first needed. Compiling is pure, so a race between two runs
+// only costs time.
 func Compiled(n *flow.Node) *step {
 	slot := &n.Spec().Plan
 	if s, ok := slot.Load().(*step); ok {
@@ -40,7 +40,7 @@ func Compiled(n *flow.Node) *step {
 	return slot.Load().(*step)
 }
 
-// Compile lowers a sound node to a plan.
+// Compile lowers a node without mistakes to a plan.
 func Compile(n *flow.Node) *step {
 	s := lower(n, n.In(), boundary{})
 	s.inherit(nil)
@@ -125,8 +125,8 @@ func lower(n *flow.Node, from *generable.Type, at boundary) *step {
 	return s
 }
 
-// lowerMembers lowers the nodes that a parallel or forum runs: whole declares their output, of the
-// type gives, nil for none. What it opened by its name keeps its place around its own.
+// lowerMembers lowers the nodes that a parallel or forum runs. whole declares their output to be of type gives; nil if
+// it is not declared. A structure that was opened by its name keeps its position around its members.
 func (s *step) lowerMembers(kids []*flow.Node, from *generable.Type, at boundary, gives *generable.Type, whole *flow.Node) {
 	for _, k := range kids {
 		var member *step
@@ -144,8 +144,8 @@ func (s *step) lowerMembers(kids []*flow.Node, from *generable.Type, at boundary
 	}
 }
 
-// lowerGraph lowers the nodes of a graph. Several edges may lead to a node, and what each
-// brings differs, so that a node checks its input where any of them is not proven.
+// lowerGraph lowers the nodes of a graph. Several edges with different values may lead to a node, so a node checks its
+// input if any of them is not proven.
 func (s *step) lowerGraph(from *generable.Type, at boundary) {
 	n := s.node
 	g, spec, kids := n.Spec().Graph, n.Spec(), n.Children()
@@ -174,13 +174,13 @@ func (s *step) lowerGraph(from *generable.Type, at boundary) {
 			s.gives, s.output = n.Out(), boundary{n.Site().Span, n}
 		}
 	}
-	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they are at one position
+	number(append(s.kids[:len(s.kids):len(s.kids)], maps...)) // they share one position
 	if spec.Rest != nil && !typing.Proven(spec.Rest, kids[g.Other].In()) {
 		unproven(s.kids[g.Other], boundary{n.Site().Span, n})
 	}
 }
 
-// giving has a step check its output where that is not proven to be of the declared type.
+// giving makes a step check its output if that is not proven to have the declared type.
 func giving(s *step, declared *generable.Type, by *flow.Node) *step {
 	if !typing.Proven(s.node.Out(), declared) {
 		s.gives, s.output = declared, boundary{by.Site().Span, by}
@@ -188,7 +188,7 @@ func giving(s *step, declared *generable.Type, by *flow.Node) *step {
 	return s
 }
 
-// unproven makes the entry of a step check its input, for what reaches it at a further boundary.
+// unproven makes the entry of a step check its input, for values that arrive through another boundary.
 func unproven(s *step, at boundary) {
 	switch s.node.Kind() {
 	case flow.AgentNode, flow.FnNode, flow.PickNode, flow.TemplateNode, flow.ApprovalNode, flow.EachNode:
@@ -204,7 +204,7 @@ func unproven(s *step, at boundary) {
 	}
 }
 
-// number sets the ordinals of siblings of one word and name.
+// number sets the ordinals of siblings with the same word and name.
 func number(kids []*step) {
 	if len(kids) < 2 {
 		return
@@ -217,7 +217,7 @@ func number(kids []*step) {
 	}
 }
 
-// inherit settles the histories of a plan's agents.
+// inherit sets the histories of a plan's agents.
 func (s *step) inherit(h *agent.History) {
 	if s.node.History() != nil {
 		h = s.node.History()

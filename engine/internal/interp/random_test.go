@@ -21,8 +21,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Random compositions give what a plain function gives, on every scheduler and on replay, and
-// no two of their effects have the same id.
+// Random compositions return what a plain function returns, on every scheduler and on replay, and no two of their
+// effects have the same id.
 func TestRandomGraphsMatchTheReference(t *testing.T) {
 	for seed := range uint64(150) {
 		g := newGenerator(seed, false)
@@ -52,7 +52,7 @@ func TestRandomGraphsMatchTheReference(t *testing.T) {
 	}
 }
 
-// Steps that are put between others do not change the ids of these.
+// Steps inserted between others do not change the ids of these.
 func TestIdsIgnoreUnrelatedNodes(t *testing.T) {
 	for seed := range uint64(100) {
 		var sets [2]enginetest.IDs
@@ -72,8 +72,8 @@ func TestIdsIgnoreUnrelatedNodes(t *testing.T) {
 	}
 }
 
-// With steps that fail, a run fails exactly when the reference does, with a failure of its own
-// and no control outcome, located at a leaf.
+// With failing steps, a run fails exactly when the reference does, with the failure of a step and not a control
+// outcome, located at a leaf.
 func TestRandomGraphsFailLikeTheReference(t *testing.T) {
 	failed := 0
 	for seed := range uint64(200) {
@@ -139,7 +139,7 @@ func TestPromise_15_19_ThenIsAssociative(t *testing.T) {
 				out, err := run.Exec(sched.NewCoopSched(seed), &run.Spec{Node: main, Input: generable.IntOf(x), Handler: arithmetic, Model: "test/model"})
 				text += fmt.Sprintf(", %d→%d", x, enginetest.Int(out))
 				var failed *engine.Error
-				if errors.As(err, &failed) && errors.Is(err, errPlanned) { // at another path, by the same
+				if errors.As(err, &failed) && errors.Is(err, errPlanned) { // at another path, by the same cause
 					text += fmt.Sprintf(" %s %s %q", failed.Kind, failed.Code, failed.Message)
 				} else if err != nil {
 					t.Fatal(err)
@@ -154,8 +154,8 @@ func TestPromise_15_19_ThenIsAssociative(t *testing.T) {
 	}
 }
 
-// However branches interleave, no more calls reach the handler than a budget on any level
-// allows, and everything that was held is given back, also when calls fail or panic.
+// However branches interleave, no more calls reach the handler than the budgets on all levels allow, and everything
+// held is returned, even if calls fail or panic.
 func TestRandomBudgets(t *testing.T) {
 	refusals := 0
 	for seed := range uint64(150) {
@@ -177,7 +177,7 @@ func TestRandomBudgets(t *testing.T) {
 			team := c.Par(c.Site("par", ""), flow.ParOptions{Limit: rng.IntN(3)}, workers...)
 			boss = append(boss, c.Agent(c.Site("agent", name), &agent.Spec{Name: name, Budget: limits,
 				Run: engine.GoFunc(name, 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
-					run.Call(b, team, a[0]) // a boss copes with what its team cannot do
+					run.Call(b, team, a[0]) // a boss handles the failure of its team
 					return a[0], nil
 				})}))
 		}
@@ -216,13 +216,13 @@ func TestRandomBudgets(t *testing.T) {
 	}
 }
 
-// effects lists what a journal holds of handlers: which branch won a race is none of that.
+// effects lists the journal's effects of handlers, without the winners of races.
 func effects(j *store.Memory) []string {
 	return slices.DeleteFunc(j.IDs(), func(id string) bool { return strings.Contains(id, "/won0@") })
 }
 
-// A random graph that ran once is answered wholly from its journal, also when the journal
-// holds more than it needs; with one prompt edited, what does not depend on it still is.
+// A random graph that ran once is answered completely from its journal, even if the journal contains more than needed.
+// With one prompt edited, everything that does not depend on it still is.
 func TestRandomGraphsReplay(t *testing.T) {
 	for seed := range uint64(60) {
 		e := newGenerator(seed, false).expr(4)
@@ -247,7 +247,7 @@ func TestRandomGraphsReplay(t *testing.T) {
 			t.Fatalf("seed %d: %v, %v", seed, generable.JSON(got, nil), err)
 		}
 		other := spec
-		other.Model = "test/other" // every request is another one
+		other.Model = "test/other" // every request differs
 		before := h.Calls.Load()
 		if _, err := run.Exec(sched.NewGoSched(t.Context()), &other); err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func TestRandomGraphsReplay(t *testing.T) {
 	}
 }
 
-// No run of a random composition, with failures or without, makes more model calls than its bound.
+// No run of a random composition, with or without failures, makes more model calls than its bound.
 func TestBoundsHold(t *testing.T) {
 	total := int64(0)
 	for seed := range uint64(600) {

@@ -2,8 +2,8 @@ package interp_test
 
 import "fmt"
 
-// naive runs a program one thing after the other and notes where models are called. Where
-// branches at once fail and end each other, it is chance what the others had done by then.
+// naive runs a program one step after the other and records where models are called. If concurrent branches fail and
+// end each other, it is chance what the others had done by then.
 type naive struct {
 	effects []string
 	nodes   []string
@@ -11,10 +11,10 @@ type naive struct {
 	raced   bool // a winner ended others, which have no effects
 }
 
-// failure is where a program fails, and by what.
+// failure is the place and cause of a program's failure.
 type failure struct{ path, why string }
 
-// segments are the positions of siblings below theirs: word, name, and an ordinal for each pair.
+// segments returns the position segments of siblings: word, name, and an ordinal for each pair.
 func segments(words ...[2]string) []string {
 	seen := map[[2]string]int{}
 	out := make([]string, len(words))
@@ -28,10 +28,10 @@ func segments(words ...[2]string) []string {
 	return out
 }
 
-// head is the outermost node that a program becomes.
+// head returns the outermost node that a program becomes.
 func (p *program) head() [2]string {
 	switch p.op {
-	case "each", "attempt", "verify": // between steps that fit it to numbers
+	case "each", "attempt", "verify": // between steps that convert to numbers
 		return [2]string{"then", ""}
 	case "run", "model", "judge":
 		return [2]string{"agent", p.name}
@@ -54,7 +54,7 @@ func heads(kids []*program) (words [][2]string) {
 
 func below(kids []*program) []string { return segments(heads(kids)...) }
 
-// begin notes that a node runs.
+// begin records that a node runs.
 func (r *naive) begin(path string) string { r.nodes = append(r.nodes, path); return path }
 
 func fold(xs []int64) int64 {
@@ -232,7 +232,7 @@ func racers(p *program) [][2]string {
 	return words
 }
 
-// atOnce runs branches and does with their failures what the policy says.
+// atOnce runs branches and handles their failures by the policy.
 func (r *naive) atOnce(n, policy int, at string, run func(i int, at string) (int64, *failure)) ([]int64, *failure) {
 	out := []int64{}
 	var first *failure
@@ -251,11 +251,11 @@ func (r *naive) atOnce(n, policy int, at string, run func(i int, at string) (int
 	return out, first
 }
 
-// forum runs the participants in rounds, and then the captain or what comes of their agreement.
+// forum runs the participants in rounds, and then the captain or the count of agreeing answers.
 func (r *naive) forum(p *program, at string, x int64) (int64, *failure) {
 	words := heads(p.kids)
 	agree := p.op == "consensus"
-	if agree { // each behind a step that leaves few answers
+	if agree { // each behind a step that leaves few possible answers
 		for i := range words {
 			words[i] = [2]string{"then", ""}
 		}
@@ -305,7 +305,7 @@ func (r *naive) forum(p *program, at string, x int64) (int64, *failure) {
 	return fold(append([]int64{x}, said...)), nil
 }
 
-// graph follows the first arrow that takes what its node gave.
+// graph follows the first arrow that takes the node's output.
 func (r *naive) graph(p *program, at string, x int64) (int64, *failure) {
 	words := heads(p.kids)
 	for _, e := range p.edges {
@@ -350,7 +350,7 @@ func (r *naive) graph(p *program, at string, x int64) (int64, *failure) {
 	return 0, &failure{at, "limit"}
 }
 
-// vote counts what the voters gave.
+// vote counts the voters' outputs.
 func (r *naive) vote(p *program, at string, x int64) (int64, *failure) {
 	quorum := 0
 	policy := raises
@@ -368,7 +368,7 @@ func (r *naive) vote(p *program, at string, x int64) (int64, *failure) {
 		return 0, &failure{at, "quorum"}
 	}
 	switch p.way {
-	case 0: // most of a remainder
+	case 0: // the most common remainder
 		votes := map[int64]int{}
 		for _, y := range out {
 			votes[y%3]++

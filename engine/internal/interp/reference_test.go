@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// program is a random composition int→int as data. It is built as nodes, and run by the naive
-// interpreter, which knows the rules of the algebra and of positions, and nothing of the engine.
+// program is a random composition int→int as data. It is built as nodes, and run by the naive interpreter, which knows
+// the rules of the algebra and of positions, and nothing of the engine.
 type program struct {
 	op, name string
 	kids     []*program
@@ -41,10 +41,10 @@ const (
 	drops
 )
 
-// lost is the number of an outcome without a value.
+// lost is the number for an outcome without a value.
 const lost = 1_000_004
 
-// programs makes random ones. Ops are drawn from all; without failures no leaf fails.
+// programs makes random programs. Ops are drawn from all; without failures no leaf fails.
 type programs struct {
 	*rand.Rand
 	failures bool
@@ -88,8 +88,8 @@ func (g *programs) make(depth int) *program {
 	return p
 }
 
-// arrows gives a graph edges such that it is sound: each node is reached, no edge is covered, and
-// the end can be reached.
+// arrows gives a graph edges such that it is sound: each node is reachable, no edge is hidden by an earlier one, and
+// the end is reachable.
 func (g *programs) arrows(p *program, depth int) {
 	n := len(p.kids)
 	mapped := func() *program {
@@ -99,7 +99,7 @@ func (g *programs) arrows(p *program, depth int) {
 		return nil
 	}
 	for i := range p.kids {
-		if g.IntN(2) == 0 { // data first, so that nothing covers it
+		if g.IntN(2) == 0 { // conditions as data first, so that nothing hides them
 			p.edges = append(p.edges, arrow{i, g.IntN(n+1) - 1, 1, int64(g.IntN(900_000)), mapped()})
 		}
 		if i+1 < n {
@@ -110,7 +110,7 @@ func (g *programs) arrows(p *program, depth int) {
 			p.edges = append(p.edges, arrow{i, g.IntN(n), 0, 0, mapped()})
 		}
 	}
-	p.m = int64(2 + g.IntN(7)) // steps at most
+	p.m = int64(2 + g.IntN(7)) // maximum number of steps
 }
 
 // text writes a program for people.
@@ -140,7 +140,7 @@ var answering = engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, k
 	return engine.Outcome{Response: &r, Usage: r.Usage, Attempt: 1}
 })
 
-// ints makes a callback of a function of numbers.
+// ints makes a callback from a function of numbers.
 func ints(f func(x int64) (generable.Value, error)) engine.Func {
 	return engine.GoFunc("f", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return f(enginetest.Int(a[0])) })
 }
@@ -253,7 +253,7 @@ func composeOne(c *enginetest.Composer, p *program) *flow.Node {
 	return deciding(c, p)
 }
 
-// captain makes an agent that folds what it is given and what the members of its forum said.
+// captain returns an agent that folds its input and what the members of its forum said.
 func captain(c *enginetest.Composer) *flow.Node {
 	return c.Agent(c.Site("agent", "captain"), &agent.Spec{Name: "captain", In: generable.IntT, Out: generable.IntT,
 		Run: engine.GoFunc("captain", 2, func(_ engine.Branch, a []generable.Value) (generable.Value, error) {
@@ -268,7 +268,7 @@ func captain(c *enginetest.Composer) *flow.Node {
 		})})
 }
 
-// deciding makes the structures in which several decide.
+// deciding makes the structures in which several nodes decide.
 func deciding(c *enginetest.Composer, p *program) *flow.Node {
 	switch p.op {
 	case "forum":
@@ -334,7 +334,7 @@ func graph(c *enginetest.Composer, p *program) *flow.Node {
 	return c.Graph(c.Site("graph", p.name), nodes[0], edges, o)
 }
 
-// folding makes one number of the list that branches give, by what becomes of their failures.
+// folding combines the list that branches return into one number, depending on how failures are handled.
 func folding(c *enginetest.Composer, name string, policy int) *flow.Node {
 	if policy != keeps {
 		return c.Step(name, generable.ListOfType(generable.IntT), generable.IntT, folded)

@@ -18,8 +18,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A run that is cancelled at any effect says so, leaves nothing running, and goes on from its
-// journal: no recorded effect is run again, and the result is that of an undisturbed run.
+// A run that is cancelled at any effect reports that, leaves nothing running, and continues from its journal: no
+// recorded effect runs again, and the result is that of an undisturbed run.
 func TestCancelledRunsResume(t *testing.T) {
 	interrupted := 0
 	for seed := range uint64(180) {
@@ -30,7 +30,7 @@ func TestCancelledRunsResume(t *testing.T) {
 	}
 }
 
-// resumed interrupts a run up to three times, lets it go on to its end, and returns how often it was interrupted.
+// resumed interrupts a run up to three times, lets it continue to its end, and returns how often it was interrupted.
 func resumed(t *testing.T, seed uint64) (interrupted int) {
 	g := newGenerator(seed, false)
 	e := g.expr(4)
@@ -44,7 +44,7 @@ func resumed(t *testing.T, seed uint64) (interrupted int) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	j := &store.Memory{}
 	var mu sync.Mutex
-	ran := map[string]int{} // effects that came to an outcome
+	ran := map[string]int{} // effects with an outcome
 	var out generable.Value
 	for attempt := 0; ; attempt++ {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -54,7 +54,7 @@ func resumed(t *testing.T, seed uint64) (interrupted int) {
 			if left.Add(-1) == 0 && attempt < 3 {
 				cancel()
 			}
-			if ctx.Err() != nil { // as a connection that is closed
+			if ctx.Err() != nil { // like a closed connection
 				return engine.Failed(engine.Errorf(engine.KindNetwork, diag.ProviderError, "closed: %w", ctx.Err()))
 			}
 			mu.Lock()
@@ -84,7 +84,7 @@ func resumed(t *testing.T, seed uint64) (interrupted int) {
 	return interrupted
 }
 
-// One graph serves many runs at once, and keeps nothing of them.
+// One graph serves many concurrent runs, and keeps nothing of them.
 func TestConcurrentRuns(t *testing.T) {
 	for seed := range uint64(5) {
 		e := newGenerator(seed, false).expr(5)

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// retry runs a node until its output will do. A turn's position is the attempt's index, so
-// that no attempt is answered from another one's record.
+// retry runs a node until its output is accepted. A turn's position is the attempt's index, so that no attempt is
+// answered from the record of another one.
 func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	o, at, said, words, before := s.node.Retry(), b.At, b.Transcript, b.Instructions, b.Thread
 	defer func() { b.At = at }()
@@ -63,8 +63,8 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return last, exec.WithNotes(e, failed)
 }
 
-// feedback makes what is said to the model before its next attempt. A call that had no
-// answer is made again as it was: there is nothing to talk about.
+// feedback builds the message to the model before its next attempt. A call without an answer is repeated unchanged:
+// there is nothing to give feedback on.
 func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Continuation, out generable.Value, failed []*engine.Error, failing bool) error {
 	if !t.Answered() {
 		return nil

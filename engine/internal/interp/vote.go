@@ -51,7 +51,7 @@ func elect(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 	return won, nil
 }
 
-// cast makes ballots of the voters' outputs; a failure makes none.
+// cast turns the voters' outputs into ballots; a failure is not a ballot.
 func cast(n *flow.Node, v generable.Value) (ballots []ballot, failed []*engine.Error, err error) {
 	list, ok := v.AsList()
 	if !ok {
@@ -77,7 +77,7 @@ func cast(n *flow.Node, v generable.Value) (ballots []ballot, failed []*engine.E
 	return ballots, failed, nil
 }
 
-// failureError is the error that a failure is the value of.
+// failureError returns the error that a failure value represents.
 func failureError(r *generable.Record) *engine.Error {
 	text := func(name string) string {
 		v, _ := r.Get(name)
@@ -87,7 +87,7 @@ func failureError(r *generable.Record) *engine.Error {
 	return &engine.Error{Kind: engine.ErrKind(text("kind")), Code: diag.Code(text("code")), Message: text("message"), Path: text("path"), Raw: text("raw")}
 }
 
-// keyed fills in what is compared of a ballot.
+// keyed sets the part of a ballot that is compared.
 func keyed(b *exec.Branch, o *flow.VoteOptions, i int, of *ballot) (err error) {
 	of.key = of.value
 	switch {
@@ -107,7 +107,7 @@ func keyed(b *exec.Branch, o *flow.VoteOptions, i int, of *ballot) (err error) {
 	return err
 }
 
-// highest is the value with the greatest key, the first of those that have it.
+// highest returns the value with the greatest key, the first in case of a tie.
 func highest(ballots []ballot) generable.Value {
 	best := 0
 	for i := range ballots {
@@ -118,14 +118,13 @@ func highest(ballots []ballot) generable.Value {
 	return ballots[best].value
 }
 
-// majority is the value whose key has the most weight, of those the first, and how many
-// ballots have it.
+// majority returns the first value of the key with the most weight, and the number of its ballots.
 func majority(ballots []ballot) (won generable.Value, votes int) {
 	type tally struct {
 		first, votes int
 		weight       float64
 	}
-	at := make(map[string]int, len(ballots)) // by key, in tallies
+	at := make(map[string]int, len(ballots)) // index in tallies by key
 	var tallies []tally
 	var canon []byte
 	for i := range ballots {

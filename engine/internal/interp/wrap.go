@@ -8,11 +8,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// wrap asks the teacher and then, with what it wrote, the student. Both hear what a forum said
-// before.
+// wrap runs the teacher and then the student with the teacher's text. Both receive the forum transcript from before the
+// wrap.
 func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	said, outer := b.Transcript, b.Instructions
-	b.Instructions = nil // it is meant for the student
+	b.Instructions = nil // they are meant for the student
 	out, err := Run(b, s.kids[0], v)
 	if err != nil {
 		return out, err
@@ -27,7 +27,7 @@ func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	return out, err
 }
 
-// verify asks for the verdict and adds the input to it.
+// verify runs the judge and adds the input to its verdict.
 func verify(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	out, err := Run(b, s.kids[0], v)
 	if err != nil {

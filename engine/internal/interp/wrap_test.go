@@ -23,8 +23,8 @@ var untilDone = engine.GoFunc("done", 1, func(_ engine.Branch, a []generable.Val
 	return generable.BoolOf(strings.Contains(generable.JSON(a[0], nil), "DONE")), nil
 })
 
-// What is said to a node reaches the one agent in it that a model carries out, behind steps and
-// whatever stands around that agent, and nobody whom these steps call.
+// Instructions for a node reach the one agent in it that calls a model, past steps and structures around that agent,
+// and no agent that these steps call.
 func TestWhatIsSaidReachesTheAgentInside(t *testing.T) {
 	upper := func(c *enginetest.Composer) *flow.Node {
 		return c.Step("upper", generable.StrT, generable.StrT, func(v generable.Value) generable.Value { return generable.StrOf(strings.ToUpper(enginetest.Str(v))) })
@@ -81,11 +81,11 @@ func TestWhatIsSaidReachesTheAgentInside(t *testing.T) {
 	}
 }
 
-// classroom answers a teacher, a student and whom they call.
+// classroom answers a teacher, a student and the agents that they call.
 type classroom struct {
 	student []string
 	last    *model.Request // of the student
-	others  string         // what an agent was told that is no student
+	others  string         // the text received by an agent that is not the student
 }
 
 func (r *classroom) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -100,7 +100,7 @@ func (r *classroom) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engin
 	return engine.Outcome{Response: &resp, Attempt: 1}
 }
 
-// asideStep is a step whose function calls an agent of its own.
+// asideStep returns a step whose function calls another agent.
 func asideStep(c *enginetest.Composer) *flow.Node {
 	own := c.Prompted("own", generable.StrT, generable.StrT)
 	return c.Fn(c.Site("fn", "calls"), engine.GoFunc("calls", 1, func(b engine.Branch, a []generable.Value) (generable.Value, error) {
@@ -117,7 +117,7 @@ func conversation(r *model.Request) string {
 	return strings.Join(texts, "|")
 }
 
-// Where several agents could be meant, or none, it is said while composing.
+// If several agents could be meant, or none, that is reported while composing.
 func TestNobodyIsMeant(t *testing.T) {
 	for name, build := range map[string]func(c *enginetest.Composer) *flow.Node{
 		"two agents": func(c *enginetest.Composer) *flow.Node {

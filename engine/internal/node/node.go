@@ -1,5 +1,5 @@
-// Package node holds what the engine runs a node by, beside what the node shows to everybody: the
-// interpreter reads it, hosts do not.
+// Package node defines what the engine runs a node by, in addition to the public part of the node: the interpreter
+// reads it, hosts do not.
 package node
 
 import (
@@ -12,41 +12,41 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// MaxNesting bounds how deep nodes stand inside each other, in a composition and, by calls
-// from callbacks, in a run: a loop that nests must not use up the stack.
+// MaxNesting bounds how deep nodes are nested, in a composition and, through calls from callbacks, in a run: nesting
+// must not exhaust the stack.
 const MaxNesting = 10_000
 
-// Spec is what the engine runs a node by, beside what the node shows everybody.
+// Spec is what the engine runs a node by, in addition to the public part of the node.
 type Spec struct {
 	Joint  diag.Span           // the operator that placed the node
 	Func   engine.Func         // of a step
 	Text   *agent.TemplateText // of a template
-	Limit  int                 // of par and each: how many at once, 0 for all
+	Limit  int                 // of par and each: the concurrency limit, 0 for none
 	Rounds int                 // of a forum
 
 	Each  *generable.Type // of par and each: what one branch returns
-	Item  *generable.Type // of par, each and vote: what is in the list
-	Keeps bool            // of a vote: the list holds attempts, the failed ones too
+	Item  *generable.Type // of par, each and vote: the type of an item in the list
+	Keeps bool            // of a vote: the list contains attempts, including failed ones
 
-	Sent  []*generable.Type // what each route or edge takes; nil where nothing is left for it
+	Sent  []*generable.Type // what each route or edge takes; nil if nothing is left for it
 	Rest  *generable.Type   // what is left for the node that takes everything else; nil as in Sent
 	Graph *Graph
 
-	Plan atomic.Value // of the interpreter, which compiles a node when it is first run
+	Plan atomic.Value // of the interpreter, which compiles a node on its first run
 }
 
-// Graph is a graph whose nodes are numbered as the kids are. Kids from Nodes on are the maps of edges.
+// Graph is a graph whose nodes have the indices of the kids. Kids from index Nodes on are the maps of edges.
 type Graph struct {
 	Nodes    int
-	Out      [][]int // edges that leave a node, in order
+	Out      [][]int // the edges that leave a node, in order
 	To       []int   // by edge: the node that it leads to, -1 for the end
-	Other    int     // the node for what no edge takes, or -1
-	Finishes bool    // what no edge takes ends the graph
+	Other    int     // the node for values that no edge takes, or -1
+	Finishes bool    // a value that no edge takes ends the graph
 	MaxSteps int
-	At       []diag.Span // where each node is mentioned first
+	At       []diag.Span // where each node is first mentioned
 }
 
-// Cyclic reports whether a node can be reached from itself.
+// Cyclic reports whether any node can be reached from itself.
 func (g *Graph) Cyclic() bool {
 	into := make([]int, len(g.Out))
 	for _, to := range g.To {
@@ -72,8 +72,8 @@ func (g *Graph) Cyclic() bool {
 	return len(ready) < len(g.Out)
 }
 
-// Order lists the nodes so that what leads to one comes before it where it can: the types of
-// steps that follow their input are known then.
+// Order lists each node after the nodes that lead to it, as far as possible: the types of steps that follow their input
+// are then known.
 func (g *Graph) Order() []int {
 	seen := make([]bool, g.Nodes)
 	order := make([]int, 0, g.Nodes)
@@ -99,7 +99,7 @@ func (g *Graph) Order() []int {
 	}
 }
 
-// NoteDefined records where nodes were made.
+// NoteDefined adds notes that say where nodes were made.
 func NoteDefined[N interface {
 	Label() string
 	Pos() diag.Pos
@@ -111,7 +111,7 @@ func NoteDefined[N interface {
 	}
 }
 
-// Unheard is the mistake of an agent that takes a transcript where none arrives, and what helps.
+// Unheard returns the message and help for an agent that takes a transcript where none arrives.
 func Unheard(agent string) (message, help string) {
 	return "no transcript reaches agent " + agent,
 		"let run take the input alone; (input, transcript) is for the members of a forum, a * b or forum(a, b), and there for the first agent of each"

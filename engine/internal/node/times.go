@@ -1,11 +1,11 @@
 package node
 
-// mostVisits bounds the work of [Graph.Times]. Beyond it a cycle is taken to be as short as one can be.
+// mostVisits bounds the work of [Graph.Times]. Beyond it, the shortest possible length is assumed for a cycle.
 const mostVisits = 5_000_000
 
-// Times returns how often each node is run at most, within the graph's bound: once, unless it can be reached from itself. Such a node
-// is not run before the nodes on the shortest way to it, nor again before those of its shortest cycle. Rest reports whether the edges
-// of a node leave something over.
+// Times returns the maximum number of runs of each node within the graph's step limit: one, unless the node can be
+// reached from itself. A node runs only after the nodes on the shortest path to it, and again only after those of its
+// shortest cycle. rest reports whether the edges of a node leave values over.
 func (g *Graph) Times(rest func(i int) bool) []int {
 	next := make([][]int, g.Nodes)
 	for i, out := range g.Out {
@@ -33,7 +33,7 @@ func (g *Graph) Times(rest func(i int) bool) []int {
 	visits := 0
 	for i := range times {
 		if before[i] < 0 || before[i] >= g.MaxSteps {
-			continue // nothing leads there in so many steps
+			continue // it cannot be reached in so many steps
 		}
 		times[i] = 1
 		round := 0
@@ -55,17 +55,17 @@ func (g *Graph) Times(rest func(i int) bool) []int {
 	return times
 }
 
-// search finds what can be reached from a node, the nearest first.
+// search is a breadth-first search from a node.
 type search struct {
 	next  [][]int
-	far   []int // steps to a node, of the search that stamped it
+	far   []int // steps to a node, in the search that stamped it
 	stamp []int
 	nth   int
 	queue []int
 }
 
-// from calls visit with each node that steps lead to from one, that itself where it is reached again. Where visit is false the
-// search does not go on from there.
+// from calls visit with each node that can be reached from node i, including i itself if it is reached again. If visit
+// returns false, the search does not continue from that node.
 func (s *search) from(i int, visit func(i, far int) bool) {
 	s.nth++
 	s.queue = append(s.queue[:0], i)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTimes: a node is counted just as often as some way through the graph runs it.
+// TestTimes: a node counts exactly as often as the longest possible run of the graph runs it.
 func TestTimes(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -30,7 +30,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// most goes all ways through a graph at once. It returns how often one of them runs a node.
+// most follows all ways through a graph at once. It returns how often one of them runs a node at most.
 func most(g *Graph, rest func(i int) bool, v int) int {
 	is := func(i int) int {
 		if i == v {

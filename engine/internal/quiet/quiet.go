@@ -1,5 +1,5 @@
-// Package quiet counts the branches of a run that go on: it finds out when all of the run waits for answers from
-// outside, so that its process may end, and has the time that bounds the run or a part of it stand still while all of it
+// Package quiet counts the active branches of a run. It detects when the whole run waits for answers from outside, so
+// that its process may end. It also stops the clock of the time limits of a run, or of a part of it, while all of it
 // waits.
 package quiet
 
@@ -10,29 +10,29 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Watch counts the branches of one run that go on without an answer: those that compute, sleep or are in an effect.
-// Once there are none, and some branch is parked, the run is over for now: every branch that is parked then, or parks
-// later, returns without its answer.
+// Watch counts the active branches of one run: those that compute, sleep or are in an effect. When none is active and
+// some branch is parked, the run is over for now: every branch that is parked then, or parks later, returns without its
+// answer.
 type Watch struct {
 	mu     sync.Mutex
-	active int // branches that go on, and those of which a scheduler has not said yet whether they begin
+	active int // active branches, including those that a scheduler may still begin
 	parked int
 	over   bool
-	stays  bool // its process does not end for want of answers
+	stays  bool // its process does not end while it waits for answers
 
 	whole part // the time of the run
 	begun time.Time
 }
 
-// Around returns a scheduler for a run whose branches are counted. All of them must be on it. A run that stays waits for
-// answers where it is.
+// Around returns a scheduler for a run whose branches are counted. All branches must use it. A run that stays waits for
+// answers in its process.
 func Around(s engine.Sched, stays bool) engine.Sched {
-	w := &Watch{active: 1, stays: stays, begun: s.Now()} // whoever starts the run
+	w := &Watch{active: 1, stays: stays, begun: s.Now()} // the branch that starts the run
 	w.whole.working = 1
 	return &counted{s, w, &w.whole}
 }
 
-// Of returns the watch of the run whose scheduler it is, nil of a run that has none.
+// Of returns the watch of the run that uses a scheduler, nil for a run without one.
 func Of(s engine.Sched) *Watch {
 	if c, ok := s.(*counted); ok {
 		return c.w
@@ -40,7 +40,7 @@ func Of(s engine.Sched) *Watch {
 	return nil
 }
 
-// Park parks a branch of the run until ready reports true, or all of the run waits. It reports whether ready did.
+// Park parks a branch of the run until ready reports true, or the whole run waits. It returns the last result of ready.
 func (w *Watch) Park(s engine.Sched, ready func() bool) (bool, error) {
 	own := s.(*counted)
 	w.mu.Lock()
@@ -65,7 +65,7 @@ func (w *Watch) isOver() bool {
 	return w.over
 }
 
-// goes counts branches more, or fewer, that go on, here and in all that this is a part of. The caller holds the lock.
+// goes adds n to the active branches, here and in all surrounding parts. The caller holds the lock.
 func (c *counted) goes(n int) {
 	c.w.active += n
 	c.works(n)
@@ -77,7 +77,7 @@ func (c *counted) enter() {
 	c.w.mu.Unlock()
 }
 
-// leave says that a branch goes on no more, for now.
+// leave marks a branch as inactive for now.
 func (c *counted) leave() {
 	w := c.w
 	w.mu.Lock()
@@ -94,7 +94,7 @@ func (c *counted) leave() {
 type counted struct {
 	engine.Sched
 	w  *Watch
-	in *part // the innermost one whose time is bounded
+	in *part // the innermost part whose time is limited
 }
 
 // Par implements [engine.Sched].
@@ -133,17 +133,18 @@ func (c *counted) Wait(ready func() bool) error {
 	return c.Sched.Wait(ready)
 }
 
-// fan is a number of bodies that run at once, or, beyond a limit, one after the other. Whoever runs them is counted until
-// as many have begun as may at once. The count of a body that ends is kept for one that is still to begin, and that of
-// the last for whoever runs them: so nothing is counted as waiting while a scheduler has something to go on with.
+// fan is a number of bodies that run concurrently or, beyond a limit, one after the other. The branch that runs them
+// counts as active until as many have begun as may run concurrently. When a body ends, its count is kept for a body
+// that has not begun, and the count of the last one for the branch that runs them. So nothing counts as waiting while a
+// scheduler can still continue.
 type fan struct {
 	of        *counted
 	all       int
-	atOnce    int // that the scheduler begins without waiting for an end
+	atOnce    int // bodies that the scheduler begins without waiting for one to end
 	begun     int
 	ended     int
 	kept      int  // counts of bodies that have ended
-	uncounted bool // whoever runs them
+	uncounted bool // the branch that runs the bodies
 }
 
 func (c *counted) fan(n, limit int) *fan {
@@ -184,7 +185,7 @@ func (f *fan) end(s *counted) {
 	}
 }
 
-// joined has whoever ran the bodies go on.
+// joined makes the branch that ran the bodies active again.
 func (f *fan) joined() {
 	w := f.of.w
 	w.mu.Lock()

@@ -7,24 +7,24 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// part is a part of a run whose time is bounded, or all of it. It has worked while any of its branches went on: not
-// while all of them slept or waited for answers. What recorded effects took counts as if it had worked meanwhile.
+// part is a run, or a part of one, whose time is limited. It works while any of its branches is active: not while all
+// of them sleep or wait for answers. The duration of recorded effects counts as working time.
 //
-// Until something is done in it that is not recorded, what recorded effects took is only noted: they came to what is
-// recorded, and do not run out of time anew.
+// Until the part does something that is not recorded, the duration of recorded effects is only noted: their results are
+// recorded, and must not run out of time during a replay.
 type part struct {
 	up      *part
-	working int       // branches that go on
-	since   time.Time // it has stood still since then; zero while it works
+	working int       // active branches
+	since   time.Time // the start of the current standstill; zero while it works
 	moved   time.Duration
 	end     time.Time             // when its time ends, if it works until then
-	set     func(d time.Duration) // has its time end d from now on, never if d is negative; nil for all of the run
+	set     func(d time.Duration) // sets the end of its time to d from now, to never if d is negative; nil for the whole run
 	took    Spans                 // of recorded effects
-	owed    time.Duration         // by which took is to move its end
+	owed    time.Duration         // part of took that has not moved the end yet
 	live    bool                  // something was done that is not recorded
 }
 
-// move has the end of a part come later. The caller holds the lock.
+// move postpones the end of a part. The caller holds the lock.
 func (p *part) move(by time.Duration, now time.Time) {
 	p.moved += by
 	p.end = p.end.Add(by)
@@ -33,7 +33,7 @@ func (p *part) move(by time.Duration, now time.Time) {
 	}
 }
 
-// works counts branches more, or fewer, that work here and in all that this is a part of. The caller holds the lock.
+// works adds n to the working branches, here and in all surrounding parts. The caller holds the lock.
 func (c *counted) works(n int) {
 	var now time.Time
 	for p := c.in; p != nil; p = p.up {
@@ -71,8 +71,8 @@ func (c *counted) rests(n int) {
 	c.w.mu.Unlock()
 }
 
-// Within runs body on a branch of the run, with a scheduler that is cancelled for the reason late once the body has worked
-// for d.
+// Within runs body on a branch of the run, with a scheduler that is cancelled with the error late after the body has
+// worked for d.
 func (w *Watch) Within(s engine.Sched, d time.Duration, late error, body func(s engine.Sched) error) error {
 	c := s.(*counted)
 	return c.Sched.Timed(late, func(s engine.Sched, set func(d time.Duration)) error {
@@ -94,7 +94,7 @@ func (c *counted) Timed(late error, body func(s engine.Sched, set func(d time.Du
 	})
 }
 
-// Recorded says that a branch was answered from the record, and when the effect began and ended.
+// Recorded notes that a branch was answered from the record, and when the effect began and ended.
 func (w *Watch) Recorded(s engine.Sched, begun, ended time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,17 +106,17 @@ func (w *Watch) Recorded(s engine.Sched, begun, ended time.Time) {
 	}
 }
 
-// Live says that a branch does something that is not recorded.
+// Live notes that a branch does something that is not recorded.
 func (w *Watch) Live(s engine.Sched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for p := s.(*counted).in; p != nil && !p.live; p = p.up { // what one is live in is live itself
+	for p := s.(*counted).in; p != nil && !p.live; p = p.up { // if a part is live, so are those around it
 		p.live = true
 		p.settle(s.Now())
 	}
 }
 
-// settle has what recorded effects took count.
+// settle makes the duration of recorded effects count.
 func (p *part) settle(now time.Time) {
 	if by := p.owed; by != 0 {
 		p.owed = 0
@@ -124,7 +124,7 @@ func (p *part) settle(now time.Time) {
 	}
 }
 
-// Left is how much time a branch has, by the parts of the run that it is in. It reports false if none is bounded.
+// Left returns the time that a branch has left in the parts around it. It returns false if none is limited.
 func (w *Watch) Left(s engine.Sched) (left time.Duration, bounded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,14 +140,14 @@ func (w *Watch) Left(s engine.Sched) (left time.Duration, bounded bool) {
 	return max(left, 0), bounded
 }
 
-// Moved is by how much the end of the innermost part that a branch is in comes later than it did at first.
+// Moved returns by how much the end of the innermost part around a branch was postponed.
 func (w *Watch) Moved(s engine.Sched) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return s.(*counted).in.moved
 }
 
-// Worked is how long the run has worked, and whether it does so now.
+// Worked returns how long the run has worked, and whether it works now.
 func (w *Watch) Worked(s engine.Sched) (d time.Duration, works bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,12 +158,12 @@ func (w *Watch) Worked(s engine.Sched) (d time.Duration, works bool) {
 	return end.Sub(w.begun) - w.whole.moved, works
 }
 
-// Spans are stretches of time, in their order; no two of them overlap.
+// Spans are ordered stretches of time that do not overlap.
 type Spans []span
 
 type span struct{ begun, ended time.Time }
 
-// Add adds a stretch and returns how much of it is new: effects that went on at once count once.
+// Add adds a stretch and returns how much of it is new: concurrent effects count once.
 func (s *Spans) Add(begun, ended time.Time) time.Duration {
 	if !ended.After(begun) {
 		return 0

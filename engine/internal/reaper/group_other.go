@@ -4,8 +4,8 @@ package reaper
 
 import "os/exec"
 
-// Group is nothing here: the command itself is for whoever started it to end, and what it starts
-// goes on, unless it ends by the end of its input.
+// Group does nothing on this system: whoever started the command must end it, and the processes that it starts
+// continue, unless they end at the end of their input.
 type Group struct{}
 
 // Start starts the command.

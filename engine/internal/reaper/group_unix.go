@@ -8,10 +8,9 @@ import (
 	"syscall"
 )
 
-// watch is the program of the process that leads a group: it waits for the end of its input, which
-// only the host holds open, and then ends the group, however many processes stand between, as with
-// npx. Being the leader it keeps the group's number from being given to others, and the command is
-// born in a group that is watched already.
+// watch is the program of the process that leads a group. It waits for the end of its input, which only the host holds
+// open, and then ends the group, however many processes are in between, as with npx. As long as the leader lives, the
+// group's number is not reused, and the command starts in a group that is already watched.
 const watch = `trap "" HUP INT TERM
 read -r line
 kill -TERM 0
@@ -20,8 +19,8 @@ kill -KILL 0`
 
 // Group is the process group of a command.
 type Group struct {
-	first *exec.Cmd // the leader; the command itself where there is no shell: then nothing watches
-	alive *os.File  // what the leader waits on, nil where there is none
+	first *exec.Cmd // the leader; the command itself if there is no shell: then nothing watches
+	alive *os.File  // the input of the leader, nil without one
 }
 
 // Start starts the command in its own group. It sets the attributes of the process.
@@ -62,10 +61,10 @@ func (g *Group) lead() error {
 // Ask asks all of the group to end. It reports whether there is a group to ask.
 func (g *Group) Ask() bool { return syscall.Kill(-g.first.Process.Pid, syscall.SIGTERM) == nil }
 
-// Kill ends all of the group. A group that is gone is not there to be killed.
+// Kill ends the whole group. A group that no longer exists needs no killing.
 func (g *Group) Kill() { _ = syscall.Kill(-g.first.Process.Pid, syscall.SIGKILL) }
 
-// Wait collects the leader, behind [Group.Kill]. The command is for whoever started it to collect.
+// Wait collects the leader, after [Group.Kill]. Whoever started the command must collect it.
 func (g *Group) Wait() {
 	if g.alive != nil {
 		_ = g.first.Wait() // it was killed

@@ -5,16 +5,15 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 )
 
-// Rewritten is a request of which script and host have written parts: the names of a memory, what a server is
-// started with.
+// Rewritten is a request with parts that a script or host has written: the names of a memory, a server's command line.
 type Rewritten interface {
 	engine.Payload
 	// Rewritten returns the request with its texts rewritten by f.
 	Rewritten(f func(string) string) engine.Payload
 }
 
-// Event returns the data of an event without keys. Requests and outcomes of effects are already free of them, but for
-// requests that are carried out as they are written, see [Rewritten].
+// Event returns the data of an event without keys. Requests and outcomes of effects are already free of them, except
+// for requests that are executed as written, see [Rewritten].
 func (s *Set) Event(d engine.EventData) engine.EventData {
 	text := s.String
 	switch d := d.(type) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// JSON returns a JSON text without keys: still JSON, as the marker is inside of its strings only.
+// JSON returns a JSON text without keys. It is still JSON, since the marker only appears inside strings.
 func (s *Set) JSON(text json.RawMessage) json.RawMessage {
 	if !s.Holds(string(text)) {
 		return text

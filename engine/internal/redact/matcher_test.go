@@ -98,7 +98,7 @@ func TestFoldedCodes(t *testing.T) {
 	}
 	step := 1
 	if testing.Short() {
-		step = 7 // no multiple of what base64 and hex take together
+		step = 7 // not a multiple of what base64 and hex encode together
 	}
 	for _, width := range []int{16, 60, 64, 76} {
 		for _, end := range []string{"\n", "\r\n"} {

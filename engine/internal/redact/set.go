@@ -57,7 +57,7 @@ func New(keys []string) *Set {
 		if len(key) < Shortest {
 			continue
 		}
-		for _, form := range secretforms.Of(key) { // whoever decodes a form has the key itself
+		for _, form := range secretforms.Of(key) { // anyone who decodes a form has the key itself
 			words = append(words, word{form, Marker})
 		}
 	}

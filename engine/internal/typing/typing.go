@@ -1,5 +1,5 @@
-// Package typing answers questions about types that conditions, declarations and flows share: the cases
-// of a type, its fields, and what is proven of a value before a run.
+// Package typing answers questions about types that conditions, declarations and flows share: the cases of a type, its
+// fields, and what is proven about a value before a run.
 package typing
 
 import (
@@ -11,14 +11,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Untyped reports whether a type says nothing about its values: it is any, or that of a node that failed.
+// Untyped reports whether a type says nothing about its values: it is any, or that of a failed node.
 func Untyped(t *generable.Type) bool {
 	k := t.Deref().Kind
 	return k == generable.AnyType || k == generable.ErrorType
 }
 
-// Proven reports whether every value of type from is one of type to, so that nothing is left
-// to be checked in a run.
+// Proven reports whether every value of type from is one of type to, so that a run has nothing left to check.
 func Proven(from, to *generable.Type) bool {
 	return generable.Assignable(from, to) == nil && !generable.Unchecked(from, to)
 }
@@ -28,7 +27,7 @@ func IsNumber(t *generable.Type) bool {
 	return t.Kind == generable.IntType || t.Kind == generable.FloatType
 }
 
-// Cases returns the types that a type is divided into for routing: variants, members, None.
+// Cases returns the types that routing distinguishes in a type: variants, members, None.
 func Cases(t *generable.Type) []*generable.Type {
 	switch t = t.Deref(); t.Kind {
 	case generable.OneOfType:
@@ -40,8 +39,7 @@ func Cases(t *generable.Type) []*generable.Type {
 	case generable.UnionType:
 		var out []*generable.Type
 		for _, v := range t.Variants {
-			// A reference in a union may stand for a union, even for itself. That is reported
-			// where the type is declared.
+			// A reference in a union may refer to a union, even to itself. That is reported where the type is declared.
 			if v = v.Deref(); v.Kind != generable.UnionType {
 				out = append(out, v)
 			}
@@ -51,7 +49,7 @@ func Cases(t *generable.Type) []*generable.Type {
 	return []*generable.Type{t}
 }
 
-// Values returns the values of a case as branch keys, nil when it has too many to list.
+// Values returns the values of a case as branch keys, nil if it has too many to list.
 func Values(c *generable.Type) []string {
 	switch c.Kind {
 	case generable.BoolType:
@@ -75,10 +73,10 @@ func Keys(cases []*generable.Type) []string {
 	return keys
 }
 
-// maxListed is how many cases a message lists, of which a type may have any number.
+// maxListed is how many cases a message lists. A type may have any number.
 const maxListed = 12
 
-// Listed lists cases for a message, the first of them where there are many.
+// Listed lists cases for a message: the first ones if there are many.
 func Listed(names []string) string {
 	if len(names) <= maxListed {
 		return strings.Join(names, ", ")
@@ -86,7 +84,7 @@ func Listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// Literal writes a value as scripts do.
+// Literal writes a value in the syntax of scripts.
 func Literal(v generable.Value) string {
 	switch v.Kind() {
 	case generable.Null:
@@ -100,8 +98,8 @@ func Literal(v generable.Value) string {
 	return generable.JSON(v, nil)
 }
 
-// FieldType returns the type of a field of t: of a schema, of a dict's entries, or of a union all of
-// whose members have it. When one lacks it, that one is returned.
+// FieldType returns the type of a field of t: of a schema, of a dict's entries, or of a union whose members all have
+// it. If a member lacks it, FieldType returns that member as lacks.
 func FieldType(t *generable.Type, name string) (typ, lacks *generable.Type) {
 	t = t.Deref()
 	switch t.Kind {
@@ -160,8 +158,8 @@ func Fields(v generable.Value) func(func(string, generable.Value) bool) {
 	}
 }
 
-// Rebuilt is a list with each of its items as part returns it, or a map of what part returns of the fields of a
-// record or the entries of a map; any other value stays as it is.
+// Rebuilt applies part to each item of a list, each field of a record or each entry of a map, and returns the result as
+// a list or a map. Any other value is returned unchanged.
 func Rebuilt(v generable.Value, part func(generable.Value) generable.Value) generable.Value {
 	if l, ok := v.AsList(); ok {
 		items := make([]generable.Value, l.Len())
@@ -187,7 +185,7 @@ func HasFields(v generable.Value) bool {
 	return record || entries
 }
 
-// FieldHelp proposes fields of a schema in the place of one that it lacks.
+// FieldHelp proposes fields of a schema in place of an unknown one.
 func FieldHelp(d *diag.Diagnostic, name string, t *generable.Type, more string) {
 	if hint := diag.DidYouMean(name, t.FieldNames()); hint != "" {
 		d.Helpf("%s", hint)
@@ -200,7 +198,7 @@ func FieldHelp(d *diag.Diagnostic, name string, t *generable.Type, more string) 
 	d.Helpf("%s%s", names, more)
 }
 
-// Routes writes the routes that a branch over t needs, the first few of them.
+// Routes writes the routes that a branch over t needs, at most the first few.
 func Routes(t *generable.Type) string {
 	const most = 4
 	routes := text.Each(Keys(Cases(t)), func(key string) string { return key + ": handler" })

@@ -1,4 +1,4 @@
-// Package units counts what budgets bound, and says amounts of it for people.
+// Package units defines what budgets count, and formats amounts of it for people.
 package units
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Resource indexes the counters of a budget. Records of races hold them in this order, so that
-// new ones come last.
+// Resource indexes the counters of a budget. Records of races hold counters in this order, so new ones must be added
+// last.
 type Resource int
 
-// The resources that budgets bound.
+// The resources that budgets limit.
 const (
 	ModelCalls Resource = iota
 	ToolCalls
@@ -21,16 +21,16 @@ const (
 	Steps
 	Turns
 	USD       // in billionths of a dollar
-	Resources // how many there are
+	Resources // the number of resources
 )
 
 var names = [Resources]string{"model call", "tool call", "token", "script step", "turn", "dollar"}
 
-// Args are the names of the resources as budget(...) takes them.
+// Args are the names of the resources as arguments of budget(...).
 var Args = [Resources]string{"model_calls", "tool_calls", "tokens", "steps", "turns", "usd"}
 
-// Add adds counts, none of which is negative. A sum that is too large stays at the largest, so
-// that what is spent stays spent.
+// Add adds counts, which must not be negative. A sum that overflows stays at the maximum, so that a used-up budget
+// remains used up.
 func Add(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -38,7 +38,7 @@ func Add(a, b int64) int64 {
 	return a + b
 }
 
-// InCount converts an amount for people to what budgets count.
+// InCount converts an amount for people to the unit that budgets count.
 func InCount(x float64, r Resource) int64 {
 	if r == USD {
 		return Nanos(x)
@@ -46,7 +46,7 @@ func InCount(x float64, r Resource) int64 {
 	return int64(x)
 }
 
-// InUnits converts what budgets count to an amount for people: money in US dollars.
+// InUnits converts a budget's count to an amount for people: money in US dollars.
 func InUnits(n int64, r Resource) float64 {
 	if r == USD {
 		return float64(n) / PerDollar
@@ -54,7 +54,7 @@ func InUnits(n int64, r Resource) float64 {
 	return float64(n)
 }
 
-// AmountIn writes an amount for people as a number, of money with its sign.
+// AmountIn formats an amount for people as a number, money with its sign.
 func AmountIn(x float64, r Resource) string {
 	if r == USD {
 		return Of(Nanos(x), r)
@@ -62,13 +62,13 @@ func AmountIn(x float64, r Resource) string {
 	return fmt.Sprintf("%.0f", x)
 }
 
-// PerDollar is how many of the units that money is counted in make a dollar.
+// PerDollar is how many units of counted money make a dollar.
 const PerDollar = 1e9
 
-// Nanos is an amount of money in the units that it is counted in, rounded up.
+// Nanos converts US dollars to the unit that money is counted in, rounded up.
 func Nanos(usd float64) int64 {
 	switch n := math.Ceil(usd * PerDollar); {
-	case !(n > 0): // NaN as well
+	case !(n > 0): // including NaN
 		return 0
 	case n >= math.MaxInt64:
 		return math.MaxInt64
@@ -77,7 +77,7 @@ func Nanos(usd float64) int64 {
 	}
 }
 
-// Of is a number of a resource for people: "15 tokens", "$0.50".
+// Of formats an amount of a resource for people: "15 tokens", "$0.50".
 func Of(n int64, r Resource) string {
 	if r == USD {
 		usd := strconv.FormatFloat(float64(n)/PerDollar, 'f', -1, 64)

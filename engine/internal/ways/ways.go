@@ -1,5 +1,5 @@
 // Package ways names the ways that a run can take at a node: the routes of a branch, the edges of a graph, the
-// alternatives of a fallback. The interpreter reports them as they are taken, and coverage lists them all.
+// alternatives of a fallback. The interpreter reports the ways taken, and coverage lists all of them.
 package ways
 
 import (
@@ -17,8 +17,8 @@ import (
 
 // The ways of structures whose ways do not depend on their parts.
 const (
-	LoopOnce  = 0 // it ends after its first turn
-	LoopOn    = 1 // it ends after a later one
+	LoopOnce  = 0 // the loop ends after its first turn
+	LoopOn    = 1 // the loop ends after a later turn
 	LoopLimit = 2
 
 	RetryAgain = 0
@@ -33,7 +33,7 @@ const (
 	EachSome = 1
 )
 
-// Failure returns the way of a parallel or an each that goes on when a branch fails.
+// Failure returns the way of a parallel or an each that continues when a branch fails.
 func Failure(n *flow.Node) int {
 	if n.Kind() == flow.EachNode {
 		return EachSome + 1
@@ -41,7 +41,7 @@ func Failure(n *flow.Node) int {
 	return 0
 }
 
-// Count returns how many ways a node has, those included that no run can take.
+// Count returns how many ways a node has, including those that no run can take.
 func Count(n *flow.Node) int {
 	goesOn := 0
 	if n.OnError() != flow.OnErrorRaise {
@@ -73,8 +73,8 @@ func Count(n *flow.Node) int {
 	return 0
 }
 
-// Possible reports whether a run can take way i. The bound of a loop that names none keeps it from running for
-// ever, and is not one that a script expects to reach.
+// Possible reports whether a run can take way i. The default limit of a loop only keeps it from running forever, and a
+// script is not expected to reach it.
 func Possible(n *flow.Node, i int) bool {
 	switch n.Kind() {
 	case flow.GraphNode:
@@ -92,7 +92,7 @@ func Possible(n *flow.Node, i int) bool {
 	return true
 }
 
-// Name names way i for people.
+// Name returns a name of way i for people.
 func Name(n *flow.Node, i int) string {
 	switch n.Kind() {
 	case flow.BranchNode, flow.HandoffNode:
@@ -136,7 +136,7 @@ func edgeName(e *flow.Edge) string {
 	return name
 }
 
-// Pos returns where the script says way i, or else where it makes the node.
+// Pos returns where the script writes way i, or else where it makes the node.
 func Pos(n *flow.Node, i int) diag.Pos {
 	at := n.Site().Span
 	if routes, _ := n.Routes(); i < len(routes) {
@@ -148,8 +148,8 @@ func Pos(n *flow.Node, i int) diag.Pos {
 	return at.Pos
 }
 
-// Cases lists the cases that a branch or graph chooses by: variants, values of an enum or bool, None. Those of a
-// graph name the node whose output it is. Where a type has one case only there is nothing to choose by.
+// Cases lists the cases by which a branch or graph chooses: variants, values of an enum or bool, None. For a graph each
+// names the node that returns it. A type with only one case offers no choice.
 func Cases(n *flow.Node) []string {
 	if k := n.Kind(); k == flow.BranchNode || k == flow.HandoffNode {
 		return casesOf(n, n.Children()[0])
@@ -180,7 +180,7 @@ func caseName(n, from *flow.Node, key string) string {
 	return key
 }
 
-// Case returns which of the [Cases] an output of the node from is, "" for none.
+// Case returns which of the [Cases] an output of the node from is, "" if none.
 func Case(n, from *flow.Node, v generable.Value) string {
 	for _, c := range typing.Cases(from.Out()) {
 		if !isOf(v, c) {
@@ -197,7 +197,7 @@ func Case(n, from *flow.Node, v generable.Value) string {
 	return ""
 }
 
-// isOf reports whether a value is of a case. A record knows its type.
+// isOf reports whether a value belongs to a case. A record knows its type.
 func isOf(v generable.Value, c *generable.Type) bool {
 	if r, ok := v.AsRecord(); ok && c.Kind == generable.RecordType {
 		return generable.Same(r.Type(), c)
@@ -208,8 +208,8 @@ func isOf(v generable.Value, c *generable.Type) bool {
 // OnBadOutput is the way of an agent whose answers did not fit.
 const OnBadOutput = "on_bad_output"
 
-// Remedy names a remedy for failed calls: the tool's own, or with tool "" the agent's. kind is the class of the
-// failure, i the place of the remedy in its list.
+// Remedy names a remedy for failed calls: the tool's own or, if tool is "", the agent's. kind is the class of the
+// failure, i the index of the remedy in its list.
 func Remedy(tool, kind string, i int, r *agent.Remedy) string {
 	return cmp.Or(tool, "on_tool_error") + ", " + kind + ", " + strconv.Itoa(i+1) + ": " + r.String()
 }

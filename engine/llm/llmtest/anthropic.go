@@ -54,7 +54,7 @@ func blocks(r Reply) []object {
 	return out
 }
 
-// pieces are the events of one block: it begins empty.
+// pieces returns the events of one block, which begins empty.
 func (r *Reply) pieces(index int, b object) []string {
 	var out []string
 	delta := func(kind, key, value string) {

@@ -57,7 +57,7 @@ func openAI(r Reply, stream bool) []string {
 	for _, w := range r.words(r.Refusal) {
 		event(object{"refusal": w}, nil)
 	}
-	// Arguments of parallel calls come in turns, distinguished by an index.
+	// Arguments of parallel calls arrive interleaved, distinguished by an index.
 	for i, c := range r.Calls {
 		event(object{"tool_calls": []any{object{"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": ""}}}}, nil)
 	}

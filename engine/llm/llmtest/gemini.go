@@ -59,8 +59,7 @@ func gemini(r Reply, stream bool) []string {
 	return append(out, event(answer([]any{r.signed(object{"text": ""})}, finish)))
 }
 
-// signed puts the reply's signature on a part: on the text as a whole, or on its own last
-// piece.
+// signed adds the reply's signature to a part: to the whole text, or to a separate last piece.
 func (r *Reply) signed(part object) object {
 	if r.Signature != "" {
 		part["thoughtSignature"] = r.Signature

@@ -1,7 +1,6 @@
-// Package llmtest is a fake provider for tests: an HTTP server that speaks OpenAI's chat
-// completions, Anthropic's messages, Google's generateContent and Ollama's chat, plain and
-// streamed, from a list of replies, with the faults that real servers have. It records the
-// requests that it gets.
+// Package llmtest is a fake provider for tests: an HTTP server that speaks OpenAI's chat completions, Anthropic's
+// messages, Google's generateContent and Ollama's chat, plain and streamed. It sends replies from a list, with the
+// faults of real servers, and records the requests that it receives.
 package llmtest
 
 import (
@@ -17,18 +16,18 @@ import (
 	"time"
 )
 
-// Fault is a way in which a reply goes wrong.
+// Fault is the way in which a reply fails.
 type Fault string
 
 // The faults. Those that act midway do so after half of the reply.
 const (
 	None         Fault = ""
-	StallHeaders Fault = "stall_headers" // nothing comes
+	StallHeaders Fault = "stall_headers" // nothing is sent
 	StallStream  Fault = "stall_stream"  // the reply stops midway, the connection stays
 	Cut          Fault = "cut"           // the connection is closed midway
 	End          Fault = "end"           // the reply ends midway as if it were complete
-	Reset        Fault = "reset"         // the connection is closed before anything comes
-	Garbage      Fault = "garbage"       // the reply is not JSON from its middle on
+	Reset        Fault = "reset"         // the connection is closed before anything is sent
+	Garbage      Fault = "garbage"       // the second half of the reply is not JSON
 	NoChoices    Fault = "no_choices"    // a completion without any choice
 	NoEnd        Fault = "no_end"        // the end marker is missing
 )
@@ -42,15 +41,15 @@ type Reply struct {
 	Calls     []Call
 	Finish    string // the provider's word; default stop, or tool_calls
 	In, Out   int    // usage; none is reported when both are 0
-	Model     string // default: the one that was asked for
+	Model     string // default: the requested one
 
-	Status  int               // default 200; others send Body as it is
+	Status  int               // default 200; for others Body is sent unchanged
 	Header  map[string]string // added
 	Body    string            // sent in place of an answer
-	Type    string            // content type, when not the usual one
+	Type    string            // content type, if not the usual one
 	Fault   Fault
 	Delay   time.Duration // before the reply
-	Plain   bool          // answer plainly though a stream was asked for
+	Plain   bool          // answer plainly even if a stream was requested
 	Repeat  bool          // answers all further requests too
 	ByRunes bool          // stream rune by rune instead of word by word
 }
@@ -84,8 +83,8 @@ type Server struct {
 	closing  chan struct{}
 }
 
-// New starts a server that sends the replies in order. A request for which none is left is
-// answered with status 500. The caller must close it.
+// New starts a server that sends the replies in order. When none is left, requests are answered with status 500. The
+// caller must close it.
 func New(replies ...Reply) *Server {
 	s := &Server{replies: replies, closing: make(chan struct{})}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
@@ -98,19 +97,19 @@ func (s *Server) Close() {
 	s.Server.Close()
 }
 
-// OpenAI is the base URL for OpenAI's dialect.
+// OpenAI returns the base URL for OpenAI's dialect.
 func (s *Server) OpenAI() string { return s.URL + "/v1" }
 
-// Anthropic is the base URL for Anthropic's dialect.
+// Anthropic returns the base URL for Anthropic's dialect.
 func (s *Server) Anthropic() string { return s.URL }
 
-// Ollama is the base URL for Ollama's dialect.
+// Ollama returns the base URL for Ollama's dialect.
 func (s *Server) Ollama() string { return s.URL }
 
-// Gemini is the base URL for Gemini's dialect.
+// Gemini returns the base URL for Gemini's dialect.
 func (s *Server) Gemini() string { return s.URL + "/v1beta" }
 
-// Requests returns what the server got so far.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +202,7 @@ func contentType(w http.ResponseWriter, reply Reply, usual string) {
 	w.Header().Set("Content-Type", cmp.Or(reply.Type, usual))
 }
 
-// send writes the pieces, each flushed, and acts the fault out at half of the text.
+// send writes the pieces, flushing each, and produces the fault at half of the text.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, fault Fault, pieces []string) {
 	all := strings.Join(pieces, "")
 	half, sent := len(all)/2, 0
@@ -260,7 +259,7 @@ func encode(v any) string {
 	return string(data)
 }
 
-// finish is the reply's word for its end, or the usual one.
+// finish returns the reply's finish reason, or the usual one.
 func (r *Reply) finish(usual, afterCalls string) string {
 	if len(r.Calls) > 0 {
 		usual = afterCalls
@@ -271,7 +270,7 @@ func (r *Reply) finish(usual, afterCalls string) string {
 // counted reports whether the reply has usage.
 func (r *Reply) counted() bool { return r.In != 0 || r.Out != 0 }
 
-// words cuts a text into pieces that together are the text.
+// words cuts a text into pieces whose concatenation is the text.
 func (r *Reply) words(text string) []string {
 	if text == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package mock answers model calls with values made from the output types, to try a flow without a provider or
-// scripted answers. Tools that only read are called, others are not.
+// Package mock answers model calls with values generated from the output types, for trying a flow without a provider or
+// scripted answers. It lets the run call tools that only read, and no others.
 package mock
 
 import (
@@ -100,10 +100,10 @@ func (m *Model) answer(e *engine.Effect, req *model.Request) (string, error) {
 	return generable.JSON(generable.Answer(v, t), nil), nil
 }
 
-// Skip makes a value and drops it, as for an answer that was given before: an agent's by its name, the arguments of a tool
-// by "tool " and its name.
+// Skip generates a value and drops it, for an answer that was given before. Agents are identified by name, the
+// arguments of a tool by "tool " and its name.
 func (m *Model) Skip(t *generable.Type, of string) {
-	_, _ = m.value(t, of) // one that cannot be made was not made before
+	_, _ = m.value(t, of) // one that cannot be generated was not generated before
 }
 
 func (m *Model) value(t *generable.Type, of string) (generable.Value, error) {

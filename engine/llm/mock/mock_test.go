@@ -55,7 +55,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// A model that was asked to think has not been asked for anything new: what it called it does not call again.
+// A request for thoughts asks for nothing new: the model does not repeat earlier calls.
 func TestToolsBesideThoughts(t *testing.T) {
 	m := mock.New(mock.Options{})
 	said := func(text string) model.Message { return model.TextMessage(model.RoleUser, text) }
@@ -71,7 +71,7 @@ func TestToolsBesideThoughts(t *testing.T) {
 	}
 }
 
-// A tool that may be called after others alone is called once these have succeeded.
+// A tool that may only be called after others is called once these have succeeded.
 func TestToolsInTurn(t *testing.T) {
 	none := schema(t, "none")
 	req := &model.Request{Messages: []model.Message{model.TextMessage(model.RoleUser, "go")}, Tools: []model.ToolDef{
@@ -92,7 +92,7 @@ func TestToolsInTurn(t *testing.T) {
 	}
 }
 
-// A value that cannot be made is an error that names the agent or tool, and the field.
+// A value that cannot be generated is an error that names the agent or tool, and the field.
 func TestUnmet(t *testing.T) {
 	never := &generable.Check{Says: "a prime", Holds: func(generable.Value) bool { return false }}
 	typ := schema(t, "Order", generable.Field{Name: "total", Type: generable.IntT, Limits: &generable.Limits{Check: never}})

@@ -22,12 +22,12 @@ type ownPrice struct {
 	Window int      `json:"context"`
 }
 
-// With returns a table in which the models of a file go before t's: a JSON object of
+// With returns a table in which the models of a file take precedence over t's: a JSON object of
 //
 //	{"openai/gpt-5": {"input": 1.25, "output": 10, "cache_read": 0.125, "context": 400000}}
 //
-// with prices of a million tokens in US dollars. input and output must both be given, or
-// neither, for a context window alone.
+// with prices per million tokens in US dollars. input and output must both be given; an entry with neither only sets a
+// context window.
 func (t *Table) With(file []byte) (*Table, error) {
 	dec := json.NewDecoder(bytes.NewReader(file))
 	dec.DisallowUnknownFields()

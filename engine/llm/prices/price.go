@@ -7,17 +7,17 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// price is what a model costs, always, from a day on, or between two times of the day.
+// price is the price of a model: always, from a day on, or between two times of day.
 type price struct {
-	In, Out, Read, Write, Thought *rate // of a million tokens
-	Request                       *rate // of a thousand calls
+	In, Out, Read, Write, Thought *rate // per million tokens
+	Request                       *rate // per thousand calls
 
 	Since string // 2006-01-02, "" for always
 	From  string // 15:04:05Z, "" for the whole day
 	Until string
 }
 
-// at is the price that holds at a time: the last of those that do.
+// at returns the price that applies at a time: the last one that matches.
 func (m Model) at(now time.Time) *price {
 	now = now.UTC()
 	for i := len(m.prices) - 1; i >= 0; i-- {
@@ -31,11 +31,11 @@ func (m Model) at(now time.Time) *price {
 	return nil
 }
 
-// Dearest is what a token read, a token written and a call cost at most.
+// Dearest is the maximum price of an input token, an output token and a call.
 type Dearest struct{ In, Out, Call float64 }
 
-// Dearest returns the highest prices that hold at any time of a day, of prompts of at most so many tokens, whatever
-// is thought and written to caches, and whether they are known.
+// Dearest returns the highest prices at any time of a day for prompts of at most the given number of tokens, including
+// reasoning and cache writes, and reports whether they are known.
 func (m Model) Dearest(day time.Time, prompt int) (d Dearest, known bool) {
 	today := day.UTC().Format(time.DateOnly)
 	for i := len(m.prices) - 1; i >= 0; i-- {
@@ -53,14 +53,14 @@ func (m Model) Dearest(day time.Time, prompt int) (d Dearest, known bool) {
 			d.Out = max(d.Out, r.most(prompt)/1e6)
 		}
 		d.Call = max(d.Call, p.Request.most(0)/1e3)
-		if p.From == "" { // it holds all day long, whatever held before
+		if p.From == "" { // it applies all day long, whatever applied before
 			break
 		}
 	}
 	return d, known
 }
 
-// most is the price of the dearest prompt of at most so many tokens.
+// most returns the highest price of a prompt of at most the given number of tokens.
 func (r *rate) most(prompt int) float64 {
 	if r == nil {
 		return 0
@@ -82,20 +82,20 @@ func (p *price) holds(now time.Time) bool {
 		return true
 	}
 	clock := now.Format("15:04:05") + "Z"
-	if p.Until < p.From { // over midnight
+	if p.Until < p.From { // across midnight
 		return clock >= p.From || clock < p.Until
 	}
 	return clock >= p.From && clock < p.Until
 }
 
-// rate is a price, which may depend on how long the prompt is.
+// rate is a price that may depend on the length of the prompt.
 type rate struct {
 	base  float64
 	tiers []tier // by their start
 }
 
 type tier struct {
-	Start int     `json:"start"` // holds for prompts of more tokens than these
+	Start int     `json:"start"` // applies to prompts with more tokens than this
 	Price float64 `json:"price"`
 }
 
@@ -115,7 +115,7 @@ func (r *rate) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// of is the price for a prompt of so many tokens; no rate costs nothing.
+// of returns the price for a prompt of a number of tokens; without a rate it is 0.
 func (r *rate) of(prompt int) float64 {
 	if r == nil {
 		return 0
@@ -129,7 +129,7 @@ func (r *rate) of(prompt int) float64 {
 	return usd
 }
 
-// or is the rate, or the one of what it is a part of.
+// or returns the rate, or else the rate of the whole that it is part of.
 func (r *rate) or(whole *rate) *rate {
 	if r == nil {
 		return whole

@@ -1,6 +1,6 @@
-// Package prices knows what model calls cost and how much a model can read. The table is made
-// from a maintained public source and says of which day it is; a user's own file goes before
-// it. What is not in either has no price, which is never taken for nothing.
+// Package prices returns the prices and context windows of models. The table is built from a maintained public source
+// and states its date; a user's own file takes precedence. A model in neither has no price, which is never treated as
+// free.
 package prices
 
 import (
@@ -24,11 +24,11 @@ var embedded []byte
 
 // Table holds models and their prices. It is immutable and safe for concurrent use.
 type Table struct {
-	// Source names where the table is from, and Date the day of its prices (2006-01-02).
+	// Source names the table's source, and Date the day of its prices (2006-01-02).
 	Source, Date string
 
 	providers map[string]*provider
-	own       map[string]Model // by full name, of a user's file
+	own       map[string]Model // from a user's file, by full name
 }
 
 type provider struct {
@@ -36,10 +36,10 @@ type provider struct {
 	also   []string // providers whose models it sells at their prices
 }
 
-// Model is what the table knows of one model.
+// Model is the table's entry for one model.
 type Model struct {
-	ID     string // as the table names it; a model string may be longer
-	Window int    // tokens that it can read and write in all; 0 is not known
+	ID     string // the table's name for it; a model string may be longer
+	Window int    // context window, in tokens; 0 if unknown
 	match  rule
 	prices []price
 }
@@ -52,11 +52,11 @@ var embeddedTable = sync.OnceValues(func() (*Table, error) {
 	return parse(lines)
 })
 
-// Embedded returns the table that the program carries. It is read when it is first asked for.
+// Embedded returns the table embedded in the program. It is read on the first call.
 func Embedded() *Table {
 	t, err := embeddedTable()
 	if err != nil {
-		return &Table{Source: "none: " + err.Error()} // held by a test
+		return &Table{Source: "none: " + err.Error()} // a test ensures that this does not happen
 	}
 	return t
 }
@@ -94,8 +94,7 @@ func parse(data io.Reader) (*Table, error) {
 	return t, lines.Err()
 }
 
-// Find returns what is known of a model named "provider/model". Case does not count, and a date
-// written together is found written apart.
+// Find returns the entry of a model named "provider/model". It ignores case, and finds a date with or without dashes.
 func (t *Table) Find(name string) (Model, bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if m, ok := t.own[name]; ok {
@@ -137,7 +136,7 @@ func (t *Table) Models(providerName string) []Model {
 	return nil
 }
 
-// Cost returns the price of a call in US dollars, and whether it is known.
+// Cost returns the cost of a call in US dollars, and whether it is known.
 func (m Model) Cost(u model.Usage, at time.Time) (usd float64, known bool) {
 	p := m.at(at)
 	if p == nil || p.In == nil && p.Request == nil {
@@ -154,7 +153,7 @@ func (m Model) Cost(u model.Usage, at time.Time) (usd float64, known bool) {
 	return usd, true
 }
 
-// Rates are the prices of a million tokens in US dollars, of a prompt that is not long.
+// Rates are the prices per million tokens in US dollars, for a short prompt.
 type Rates struct {
 	In         float64 `json:"input"`
 	Out        float64 `json:"output"`
@@ -162,7 +161,7 @@ type Rates struct {
 	CacheWrite float64 `json:"cache_write"`
 }
 
-// Rates returns what a million tokens cost at a time, and whether that is known.
+// Rates returns the prices per million tokens at a time, and whether they are known.
 func (m Model) Rates(at time.Time) (Rates, bool) {
 	p := m.at(at)
 	if p == nil || p.In == nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// TestCases holds our choice of the entry and our arithmetic to what the source's own program
-// computed.
+// TestCases compares our choice of the entry and our arithmetic with the results of the source's own program.
 func TestCases(t *testing.T) {
 	data, err := os.ReadFile("testdata/cases.jsonl")
 	if err != nil {

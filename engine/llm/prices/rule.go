@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// rule says which model ids an entry of the table is for. Ids come in lower case.
+// rule matches the model ids that an entry of the table applies to. Ids are in lower case.
 type rule struct {
 	all, any []rule
 	not      *rule
@@ -46,7 +46,7 @@ func (r *rule) UnmarshalJSON(data []byte) error {
 		}
 	}
 	if in.Regex != nil {
-		// Compiled when it is first needed: most never are.
+		// Compiled at first use: most rules are never used.
 		re := sync.OnceValue(func() *regexp.Regexp { re, _ := regexp.Compile(*in.Regex); return re })
 		r.test = func(id string) bool { re := re(); return re != nil && re.MatchString(id) }
 	}
@@ -71,7 +71,7 @@ func (r *rule) fits(id string) bool {
 
 var dateTogether = lazy.Regexp(`-(20\d{2})(\d{2})(\d{2})(-|:|$)`)
 
-// datesApart writes the dates of an id with dashes: providers name the same model both ways.
+// datesApart writes the dates in an id with dashes: providers name the same model both ways.
 func datesApart(id string) string {
 	return dateTogether().ReplaceAllStringFunc(id, func(s string) string {
 		d := s[1:9]

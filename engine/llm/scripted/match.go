@@ -31,7 +31,7 @@ func (s *Model) take(e *engine.Effect, req *model.Request) (int, *Row, *engine.E
 	return best, &s.rows[best], nil
 }
 
-// Took marks the row used that answered a call before, of an agent at a path: of a run that goes on.
+// Took marks as used the row that answered an earlier call of an agent at a path, for a run that continues.
 func (s *Model) Took(agent, path string, req *model.Request) {
 	user := lastUser(req)
 	s.mu.Lock()
@@ -90,14 +90,14 @@ func (s *Model) queueOf(agent string) *queue {
 	return q
 }
 
-// narrower reports whether a match says all that b says and more.
+// narrower reports whether match a contains match b and is longer.
 func narrower(a, b string) bool { return b != "" && len(a) > len(b) && strings.Contains(a, b) }
 
 func (row *Row) isFor(agent, path string) bool {
 	if row.Agent == "" || row.Agent == "*" || row.Agent == agent {
 		return true
 	}
-	// "coder#1" is the second node of that name, as its position says.
+	// "coder#1" is the second node of that name, as its position shows.
 	for rest := path; ; {
 		i := strings.Index(rest, "agent:"+row.Agent)
 		if i < 0 {
@@ -121,7 +121,7 @@ func under(path, prefix string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lastUser is what a user said last about the task: that the model is asked to think leaves that as it is.
+// lastUser returns the last user message about the task: requests for thoughts are skipped.
 func lastUser(r *model.Request) string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if m := &r.Messages[i]; m.Role == model.RoleUser && !m.AsksToThink() {
@@ -131,7 +131,7 @@ func lastUser(r *model.Request) string {
 	return ""
 }
 
-// lastTold says what the tools answered that were called last, "" when the request ends otherwise.
+// lastTold returns the results of the last tool calls, "" if the request does not end with results.
 func lastTold(r *model.Request) string {
 	if len(r.Messages) == 0 || r.Messages[len(r.Messages)-1].Role != model.RoleTool {
 		return ""
@@ -148,7 +148,7 @@ func lastTold(r *model.Request) string {
 	return ", and last told by " + strings.Join(told, ", ")
 }
 
-// noRow says which call found nothing and why.
+// noRow returns the error for a call that no row answers, with the reason.
 func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine.Error {
 	rows := s.queueOf(e.Agent).rows
 	free := len(s.left(rows))
@@ -213,7 +213,7 @@ func (s *Model) left(rows []int) []int {
 	return left
 }
 
-// place names a row: by its file and line, where it was read from one.
+// place names a row by its file and line, if it was read from a file.
 func (s *Model) place(n int) string {
 	if at := s.rows[n].At; at.IsValid() {
 		return "the answer at " + at.String()
@@ -224,7 +224,7 @@ func (s *Model) place(n int) string {
 	return fmt.Sprintf("%s:%d", s.name, s.rows[n].Line)
 }
 
-// mismatch names the field by which a row does not answer a call.
+// mismatch names the field because of which a row does not answer a call.
 func (s *Model) mismatch(n int, e *engine.Effect, user string) string {
 	row := &s.rows[n]
 	switch {
@@ -236,8 +236,8 @@ func (s *Model) mismatch(n int, e *engine.Effect, user string) string {
 	return fmt.Sprintf(`%s has "agent": %q, which is another node of that name`, s.place(n), row.Agent)
 }
 
-// unfit describes the row that answered the call before, at the same position, and does not fit what is asked for;
-// "" when that was not the reason to ask again.
+// unfit describes the row that answered the previous call at the same position, if its answer did not fit the requested
+// type; "" if that was not the reason to ask again.
 func (s *Model) unfit(e *engine.Effect, req *model.Request) string {
 	if e.At == nil || e.At.Parent() == nil {
 		return ""
@@ -258,7 +258,7 @@ func (s *Model) unfit(e *engine.Effect, req *model.Request) string {
 	return fmt.Sprintf("%s does not fit %s, the output of agent %q: %s", s.place(n), req.Output.Type, e.Agent, r.Errors)
 }
 
-// answered returns the call that a row answered last at a position, of an agent or of any, nil if there is none.
+// answered returns the last call at a position that a row answered, of an agent or of any, nil if there is none.
 func (s *Model) answered(agent, path string) *seenCall {
 	for i := range slices.Backward(s.seen) {
 		c := &s.seen[i]
@@ -269,8 +269,8 @@ func (s *Model) answered(agent, path string) *seenCall {
 	return nil
 }
 
-// Explained returns the error of a run that this model answered. One about an answer that does not fit its type
-// names the row.
+// Explained returns the error of a run that this model answered. If an answer did not fit its type, the error names the
+// row.
 func (s *Model) Explained(err error) error {
 	e, ok := errors.AsType[*engine.Error](err)
 	if s == nil || !ok || e.Code != diag.BadModelOutput {
@@ -297,7 +297,7 @@ func (s *Model) Explained(err error) error {
 	return &own
 }
 
-// noun is what messages call a row.
+// noun returns the word for a row in messages.
 func (s *Model) noun() string {
 	if s.test {
 		return "answer"
@@ -305,7 +305,7 @@ func (s *Model) noun() string {
 	return "row"
 }
 
-// example is what to write for a call to begin with: a row, or a call of t.reply.
+// example returns what to write to answer a call: a row, or a call of t.reply.
 func (s *Model) example(agent string, req *model.Request) string {
 	row := skeleton(agent, req)
 	if !s.test {
@@ -316,10 +316,10 @@ func (s *Model) example(agent string, req *model.Request) string {
 	return fmt.Sprintf("t.reply(%q, %s)", agent, asLiteral(said))
 }
 
-// asLiteral writes JSON as a literal of the language.
+// asLiteral converts JSON to a literal of the language.
 func asLiteral(data string) string {
 	var b strings.Builder
-	for i, part := range strings.Split(data, `"`) { // samples hold no quotes
+	for i, part := range strings.Split(data, `"`) { // samples contain no quotes
 		if i > 0 {
 			b.WriteByte('"')
 		}
@@ -331,7 +331,7 @@ func asLiteral(data string) string {
 	return b.String()
 }
 
-// skeleton is a row to begin with for a call: of the agent's output type.
+// skeleton returns a row to start with for a call, with the agent's output type.
 func skeleton(agent string, req *model.Request) string {
 	if req.Output != nil && req.Output.Type != nil && req.Output.Type.Deref().Kind != generable.StrType {
 		if v, err := sample.Skeleton(req.Output.Type); err == nil {
@@ -342,7 +342,7 @@ func skeleton(agent string, req *model.Request) string {
 	return fmt.Sprintf(`{"agent": %q, "text": "…"}`, agent)
 }
 
-// outline is a value of a type that no value was found for: "…" stands for what a person has to know.
+// outline writes a value of a type for which no value was found: "…" marks what a person must fill in.
 func outline(t *generable.Type) string {
 	if t.Kind != generable.RecordType {
 		return "…"
@@ -359,7 +359,7 @@ func outline(t *generable.Type) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// spaced is JSON as people write it in a line, with blanks behind colons and commas.
+// spaced returns JSON in the usual form for one line, with blanks after colons and commas.
 func spaced(data string) string {
 	var b strings.Builder
 	within, escaped := false, false

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// rowJSON is a row as a file writes it.
+// rowJSON is a row in the form of a file.
 type rowJSON struct {
 	Row
 	Error *errorJSON `json:"error"`
@@ -69,15 +69,15 @@ var rowKeys = []string{"agent", "match", "path", "text", "json", "calls", "error
 //	{"agent": "*", "text": "ok", "repeat": true}
 //	{"agent": "coder", "error": {"kind": "rate_limit", "status": 429, "retry_after": 2}}
 //
-// Members are agent ("*" for any), match (a part of the last user message), path (the
-// beginning of the position), one of text, json, calls ([{name, args, id}]) and error ({kind,
-// message, status, retry_after}), then citations ([{url, title, source, quote, text}]), finish, usage ({in, out}), delay (seconds, or "250ms")
-// and repeat. Empty lines and lines that begin with # or // are left out. The first
-// errors are reported at once, each with name and line, and the others counted.
+// Members are agent ("*" for any), match (a part of the last user message), path (the beginning of the position), one
+// of text, json, calls ([{name, args, id}]) and error ({kind, message, status, retry_after}), then citations ([{url,
+// title, source, quote, text}]), finish, usage ({in, out}), delay (seconds, or "250ms") and repeat. Empty lines and
+// lines that begin with # or // are ignored. The first errors are reported together, each with name and line, and the
+// others counted.
 func Read(r io.Reader, name string) (*Model, error) {
 	var rows []Row
 	var problems []error
-	var from []byte // the text from the first row that is wrong
+	var from []byte // the text starting at the first invalid row
 	wrong := 0      // its line
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -122,8 +122,8 @@ func Read(r io.Reader, name string) (*Model, error) {
 	return s, nil
 }
 
-// spreadOver is over how many lines the JSON value goes that a text begins with, 0 when it begins with none or
-// one that is on one line.
+// spreadOver returns how many lines the JSON value at the beginning of a text covers, 0 if there is none or it is on
+// one line.
 func spreadOver(from []byte) int {
 	if len(from) == 0 {
 		return 0
@@ -180,14 +180,15 @@ func readRow(line []byte) (Row, error) {
 	return j.row(keys)
 }
 
-// inside describes what is inside a row: its members, what these are called elsewhere, and how it looks.
+// inside describes the content of a row's member: its own members, other names for them, and an example.
 type inside struct {
 	keys  []string
 	other map[string]string
 	form  string
 }
 
-// shown is how a member looks that was given as something else. The text of an error is its kind, or else its message.
+// shown returns an example for a member that was written in another form. The text of an error is used as its kind, or
+// else as its message.
 func (of *inside) shown(given json.RawMessage) string {
 	var said string
 	if of.form != errorForm || json.Unmarshal(given, &said) != nil {
@@ -209,8 +210,8 @@ var insideKeys = map[string]*inside{
 	"usage":     {[]string{"in", "out"}, map[string]string{"prompt_tokens": "in", "input_tokens": "in", "input": "in", "completion_tokens": "out", "output_tokens": "out", "output": "out"}, `{"usage": {"in": 100, "out": 20}}`},
 }
 
-// unknownInside finds a member of a call, an error, a citation or a usage that does not exist. Members of
-// another type are left to decoding.
+// unknownInside finds an unknown member of a call, an error, a citation or a usage. Members of another type are left to
+// decoding.
 func unknownInside(row map[string]json.RawMessage) error {
 	for _, of := range []string{"calls", "error", "citations", "usage"} {
 		if len(row[of]) == 0 {
@@ -241,7 +242,7 @@ func unknownInside(row map[string]json.RawMessage) error {
 	return nil
 }
 
-// firstUnknown is the first member, by its name, that is not among the known ones.
+// firstUnknown returns the first unknown member in alphabetical order.
 func firstUnknown(object map[string]json.RawMessage, known []string) (name string, is bool) {
 	for k := range object {
 		if !slices.Contains(known, k) && (!is || k < name) {
@@ -255,7 +256,7 @@ func (j *rowJSON) row(keys map[string]json.RawMessage) (Row, error) {
 	row := j.Row
 	row.Delay = time.Duration(j.Delay)
 	if raw, ok := keys["json"]; ok {
-		row.JSON = raw // null is an answer too
+		row.JSON = raw // null is a valid answer
 	}
 	if _, ok := keys["agent"]; !ok {
 		return row, fmt.Errorf("agent is missing: name one, or \"*\" for any")
@@ -317,7 +318,7 @@ var errorKinds = []engine.ErrKind{
 	engine.KindTimeout, engine.KindCancelled, engine.KindTruncated, engine.KindBadResponse, engine.KindConfig,
 }
 
-// validUpTo returns the offset of the first byte that is not UTF-8, len(text) when there is none.
+// validUpTo returns the offset of the first byte that is not valid UTF-8, len(text) if there is none.
 func validUpTo(text []byte) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -329,9 +330,9 @@ func validUpTo(text []byte) int {
 	return len(text)
 }
 
-// twice names the first member of a row, or of what a row is made of, that is given twice, of which
-// decoding would drop one. An answer and the arguments of a call are the script's own affair: models
-// do write such things. The row is valid JSON.
+// twice returns the first member that occurs twice in a row or in its parts, since decoding would drop one. It does not
+// look into answers and arguments of calls: models do write such objects, and a script may imitate them. The row is
+// valid JSON.
 func twice(row []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(row))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {

@@ -1,5 +1,5 @@
-// Package scripted answers model calls from a list, for tests and for running without a provider. [Read]
-// reads the list from JSON lines, [Answers] takes it as Go values.
+// Package scripted answers model calls from a list, for tests and for running without a provider. [Read] reads the list
+// from JSON lines, [Answers] takes it as Go values.
 package scripted
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Row is one prepared answer. It holds one of text, JSON, calls and error, or text with
-// calls; with none of them the answer is empty.
+// Row is one prepared answer. It contains one of text, JSON, calls and error, or text with calls; with none of them the
+// answer is empty.
 type Row struct {
 	Agent string          `json:"agent"` // name, "name#0" for the first of that name, "*" or "" for any
 	Match string          `json:"match"` // only when the last user message contains it; "" always
@@ -32,14 +32,14 @@ type Row struct {
 	JSON  json.RawMessage `json:"json"`  // the answer, as JSON
 	Calls []Call          `json:"calls"` // tool calls
 	Error *Error          `json:"-"`     // the call fails
-	// Citations are what the answer rests on.
+	// Citations are the sources of the answer.
 	Citations []model.Citation `json:"citations"`
 	Finish    model.Finish     `json:"finish"` // "" for stop, or tool_calls with calls
 	Usage     *model.Usage     `json:"-"`      // nil estimates: runes/4
 	Delay     time.Duration    `json:"-"`      // before the answer, cut short when the call is cancelled
-	Repeat    bool             `json:"repeat"` // may answer any number of times
+	Repeat    bool             `json:"repeat"` // may answer any number of calls
 	Pieces    []string         `json:"-"`      // of the text as it is streamed; nil streams words
-	Line      int              `json:"-"`      // in the file it was read from, 0 otherwise
+	Line      int              `json:"-"`      // in its file, 0 otherwise
 	At        diag.Pos         `json:"-"`      // where a test prepares it
 }
 
@@ -60,25 +60,24 @@ type Error struct {
 
 // Model answers model calls from a list, for tests and for running without a provider.
 //
-// The first unused row that fits a call answers it: by agent, by a part of the last user
-// message, by position. Where that part is contained in the longer one of another row that
-// fits too, the longer one answers, so that "item 1" does not take the row of "item 10".
-// Branches that run one agent at the same time get the same rows in any order of completion
-// when their rows have distinct matches or paths. A call that no row fits fails loudly.
+// The first unused row that fits a call answers it: by agent, by a part of the last user message, by position. If that
+// part is contained in the longer one of another fitting row, the longer one answers, so that "item 1" does not take
+// the row of "item 10". Branches that run one agent concurrently get the same rows in any order of completion if their
+// rows have distinct matches or paths. A call that no row fits fails loudly.
 type Model struct {
 	name string // of the file, for messages
 	rows []Row
 
 	mu      sync.Mutex
 	used    []bool
-	byAgent map[string]*queue // rows that could answer an agent, made at its first call
+	byAgent map[string]*queue // rows that could answer an agent, built at its first call
 	seen    []seenCall
 	excused map[string]bool // agents whose rows may be left over; "" for all
-	names   []string        // of all agents, nil where they are not known
-	test    bool            // its rows are the answers that a test prepares
+	names   []string        // of all agents, nil if unknown
+	test    bool            // its rows are answers that a test prepares
 }
 
-// queue is an agent's rows in order; those before next are used up.
+// queue lists an agent's rows in order; those before next are used up.
 type queue struct {
 	rows []int
 	next int
@@ -88,7 +87,7 @@ type seenCall struct {
 	agent string
 	at    *engine.Frame
 	req   *model.Request
-	row   int // that answered it, -1 for none
+	row   int // the row that answered it, -1 for none
 }
 
 // Seen is a call that was made.
@@ -112,7 +111,7 @@ func ForTest() *Model {
 	return s
 }
 
-// Append adds rows behind the others.
+// Append appends rows.
 func (s *Model) Append(rows ...Row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +120,7 @@ func (s *Model) Append(rows ...Row) {
 	clear(s.byAgent)
 }
 
-// Withdraw takes back the rows that were appended when there were n: they answer nothing more, and none is left over.
+// Withdraw disables all rows after the first n: they answer nothing more, and do not count as left over.
 func (s *Model) Withdraw(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +146,7 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	if !ok || req == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.ProviderError, "a model effect of %q carries %T, not a model request", e.Agent, e.Req))
 	}
-	clock.Turn(ctx) // servers ask models as well, side by side
+	clock.Turn(ctx) // servers also ask models, concurrently
 	n, row, err := s.take(e, req)
 	if err != nil {
 		return engine.Failed(err)
@@ -167,7 +166,7 @@ func (s *Model) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 		cutOff(resp, int(e.MaxOut))
 	}
 	if e.Stream && sink != nil {
-		if row.Pieces != nil && strings.Join(row.Pieces, "") == resp.Text() { // else it was cut off
+		if row.Pieces != nil && strings.Join(row.Pieces, "") == resp.Text() { // otherwise it was cut off
 			for seq, piece := range row.Pieces {
 				sink(engine.Token{Attempt: 1, Seq: seq, Text: piece})
 			}
@@ -191,8 +190,8 @@ func (row *Row) response(n int, req *model.Request, name string) *model.Response
 	for i, c := range row.Calls {
 		call := &model.ToolCall{ID: c.ID, Name: c.Name, Args: string(c.Args)}
 		if call.ID == "" {
-			// The row and the length of the conversation make it unique there, and the same
-			// in every run.
+			// The row and the length of the conversation make the id unique in the conversation and the same in every
+			// run.
 			call.ID = "call_" + strconv.Itoa(n) + "_" + strconv.Itoa(len(req.Messages)) + "_" + strconv.Itoa(i)
 		}
 		if call.Args == "" {
@@ -233,7 +232,7 @@ func (row *Row) failure(model string) *engine.Error {
 
 var retryable = []engine.ErrKind{engine.KindRateLimit, engine.KindOverloaded, engine.KindServer, engine.KindNetwork, engine.KindTimeout, engine.KindTruncated}
 
-// cutShort is a scripted answer as far as it is wanted.
+// cutShort reduces a scripted answer to the part that is wanted.
 func cutShort(req *model.Request, r *model.Response) {
 	w := req.Output.Watch()
 	if w == nil || len(r.Calls()) > 0 {
@@ -261,8 +260,7 @@ func cutOff(r *model.Response, limit int) {
 	r.Usage.CostUSD *= float64(r.Usage.In+limit) / float64(r.Usage.In+out)
 }
 
-// Requests returns the calls that were made, in the order in which they came; branches that
-// run at the same time come in any order.
+// Requests returns the calls in the order of arrival; concurrent branches arrive in any order.
 func (s *Model) Requests() []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,8 +271,8 @@ func (s *Model) Requests() []Seen {
 	return seen
 }
 
-// excuse allows the rows of agents, of any agent if the list is empty, to be left over: these were in a branch
-// of the run that ended because another was quicker, or failed. A run calls it on the model that answers it.
+// excuse allows the rows of agents to be left over, or those of any agent if the list is empty: these agents were in a
+// branch of the run that ended because another one was faster, or failed. A run calls it on the model that answers it.
 func (s *Model) excuse(agents []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,24 +287,24 @@ func (s *Model) excuse(agents []string) {
 	}
 }
 
-// Excusing returns the function by which a run excuses such agents.
+// Excusing returns the function by which a run excuses agents.
 func (s *Model) Excusing() func(agents []string) { return s.excuse }
 
-// mayBeLeft reports whether a row was excused: it is of an agent, or of what asks for it, or of any.
+// mayBeLeft reports whether a row is excused: its agent, the agent that it routes for or summarizes, or any agent is.
 func (s *Model) mayBeLeft(row *Row) bool {
 	name, _, _ := strings.Cut(row.Agent, "#")
 	of, _, _ := strings.Cut(name, ".")
 	return s.excused[""] || s.excused[name] || s.excused[of] || (name == "" || name == "*") && len(s.excused) > 0
 }
 
-// Agents says which agents there are, so that a row for another one that answers nothing is named as that.
+// Agents sets the names of the existing agents, so that an unused row for another name is reported as such.
 func (s *Model) Agents(names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names = slices.Clone(names)
 }
 
-// nobody says that a row is for an agent that does not exist, "" when the agent exists.
+// nobody says that a row is for an agent that does not exist, "" if the agent exists.
 func (s *Model) nobody(row *Row) string {
 	name, _, _ := strings.Cut(row.Agent, "#")
 	of, _, _ := strings.Cut(name, ".")
@@ -319,7 +317,7 @@ func (s *Model) nobody(row *Row) string {
 	return fmt.Sprintf("and there is no agent %q", name)
 }
 
-// anyone returns the row for any agent that goes before row n and repeats, so that n never answers; -1 for none.
+// anyone returns a repeating row for any agent that precedes row n and prevents it from ever answering; -1 for none.
 func (s *Model) anyone(n int) int {
 	for m := range s.rows[:n] {
 		row := &s.rows[m]
@@ -330,11 +328,11 @@ func (s *Model) anyone(n int) int {
 	return -1
 }
 
-// Unused returns the rows that answered nothing, but those that may repeat, and those of agents that a run did not come to because a branch
-// of it was ended.
+// Unused returns the rows that answered nothing, except repeating rows and rows of agents that were not called because
+// a branch was ended.
 func (s *Model) Unused() []Row { return s.UnusedSince(0) }
 
-// UnusedSince is Unused for the rows that were appended when there were n.
+// UnusedSince is Unused without the first n rows.
 func (s *Model) UnusedSince(n int) []Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -347,7 +345,7 @@ func (s *Model) UnusedSince(n int) []Row {
 	return rows
 }
 
-// Instead returns where the row was prepared that may repeat and answered a call which a row that is left over fits.
+// Instead returns where a repeating row was prepared that answered a call which a left-over row fits.
 func (s *Model) Instead(left Row) (at diag.Pos, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -361,7 +359,7 @@ func (s *Model) Instead(left Row) (at diag.Pos, ok bool) {
 	return diag.Pos{}, false
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (s *Model) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -371,8 +369,8 @@ func (s *Model) Len() int {
 // maxListed is how many unused rows a message lists.
 const maxListed = 5
 
-// Err returns an *[engine.Error] when rows were left over, else nil: a test that expected more
-// calls than were made must not pass.
+// Err returns an *[engine.Error] if rows are left over, else nil: a test that expected more calls than were made must
+// not pass.
 func (s *Model) Err() error {
 	rows := s.Unused()
 	if len(rows) == 0 {

@@ -35,7 +35,7 @@ func as(agent, user string) *engine.Effect {
 	return &engine.Effect{Kind: engine.EffectModel, Agent: agent, Name: "openai/gpt-5", Req: &model.Request{Messages: []model.Message{model.TextMessage(model.RoleUser, user)}}}
 }
 
-// said asks and gives the answer's text, or the error's.
+// said makes a call and returns the answer's text, or the error's.
 func said(s *scripted.Model, agent, user string) string {
 	out := s.Do(context.Background(), as(agent, user), nil)
 	if out.Err != nil {
@@ -79,7 +79,7 @@ func TestScriptedMatch(t *testing.T) {
 			t.Errorf("step %d: %q, want %q", i, got, step[1])
 		}
 	}
-	// The match looks at the last user message alone.
+	// The match only considers the last user message.
 	s = read(t, `{"agent": "a", "match": "old", "text": "wrong"}
 {"agent": "a", "match": "new", "text": "right"}
 `)
@@ -92,7 +92,7 @@ func TestScriptedMatch(t *testing.T) {
 	}
 }
 
-// A match looks past the requests to think, so that rows for several inputs can hold thoughts.
+// A match ignores requests for thoughts, so that rows for several inputs can contain thoughts.
 func TestScriptedMatchOfThoughts(t *testing.T) {
 	s := read(t, `{"agent": "a", "match": "item 2", "text": "thoughts about 2"}
 {"agent": "a", "match": "item 1", "text": "thoughts about 1"}
@@ -109,7 +109,7 @@ func TestScriptedMatchOfThoughts(t *testing.T) {
 	}
 }
 
-// TestScriptedIsFreeOfOrder lets branches with a match each come in any order.
+// TestScriptedIsFreeOfOrder runs branches with one match each in any order.
 func TestScriptedIsFreeOfOrder(t *testing.T) {
 	const n = 200
 	for range 3 {
@@ -282,7 +282,7 @@ func TestReadScriptedErrors(t *testing.T) {
 	}
 	_, err := scripted.Read(strings.NewReader("{}\n{\"agent\": \"a\"}\n"), "x.jsonl")
 	hasAll(t, "message", err.Error(), "x.jsonl:1: ", "x.jsonl:2: ")
-	// What a model says may well hold a key twice.
+	// A model's output may contain a key twice.
 	if _, err := scripted.Read(strings.NewReader(`{"agent": "a", "json": {"x": 1, "x": 2}}`+"\n"+`{"agent": "a", "calls": [{"name": "f", "args": {"x": 1, "x": 2}}]}`), "x"); err != nil {
 		t.Error(err)
 	}
@@ -313,7 +313,7 @@ func FuzzReadScripted(f *testing.F) {
 	})
 }
 
-// BenchmarkScripted is the cost of one answered call beside the engine.
+// BenchmarkScripted measures the cost of one answered call without the engine.
 func BenchmarkScripted(b *testing.B) {
 	text := strings.Repeat("x", 400)
 	s := scripted.New([]scripted.Row{{Agent: "other", Text: &text}, {Agent: "a", Text: &text, Repeat: true}})
@@ -326,8 +326,7 @@ func BenchmarkScripted(b *testing.B) {
 	}
 }
 
-// TestScriptedByPosition gives the branches of a parallel, all of one agent's name, rows of
-// their own by position.
+// TestScriptedByPosition assigns separate rows by position to the branches of a parallel that all run one agent.
 func TestScriptedByPosition(t *testing.T) {
 	for range 5 {
 		session := flow.NewSession()

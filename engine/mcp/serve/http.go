@@ -21,19 +21,20 @@ import (
 )
 
 const (
-	// idleSession is how long a client may be silent before its session is forgotten.
+	// idleSession is how long a client may be silent before its session is dropped.
 	idleSession = 30 * time.Minute
 	// defaultStall is how long a body may take.
 	defaultStall = 30 * time.Second
 )
 
-// HTTP returns the handler of streamable HTTP, which serves any number of clients. With a token, requests without
-// "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of another origin makes are refused
-// with 403, and so are those that reach this machine under the name of another. Anything but a message is answered
-// with 400 and a JSON-RPC error, an unknown session with 404 and one, a call larger than 16 MiB or another message larger than 64 KiB with 413, and a body
-// that stalls, see [Options].Stall, with 408. A client that does not take its answer is cut off after as long. Beyond
-// 1024 requests that wait for their answers, or 64 MiB of them, more are refused with 503. Of more than 1024 sessions
-// the one that is unused for longest ends. A call ends when its client goes away, and when its session is deleted.
+// HTTP returns a handler that serves any number of clients over streamable HTTP. With a token, requests without
+// "Authorization: Bearer TOKEN" are refused with 401. Requests that a web page of another origin makes are refused with
+// 403, and so are requests that reach this machine under the name of another. A body that is not a message is answered
+// with 400 and a JSON-RPC error, an unknown session with 404 and such an error, a call larger than 16 MiB or another
+// message larger than 64 KiB with 413, and a body that stalls, see [Options].Stall, with 408. A client that does not
+// take its answer is disconnected after the same time. Beyond 1024 requests that wait for their answers, or 64 MiB of
+// them, further ones are refused with 503. Beyond 1024 sessions the one unused for longest ends. A call ends when its
+// client disconnects and when its session is deleted.
 func (s *Server) HTTP(token string) http.Handler {
 	handler := s.posted.followed(s.readable(refused(s.known.counted(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
 		&sdk.StreamableHTTPOptions{SessionTimeout: idleSession, PropagateRequestCancellation: true, MaxRequestBodyBytes: transport.MaxFrame})))))
@@ -43,7 +44,7 @@ func (s *Server) HTTP(token string) http.Handler {
 	return http.NewCrossOriginProtection().Handler(s.written(handler))
 }
 
-// readable lets through what can be read as messages, and what is not to be read.
+// readable passes on requests that contain readable messages, and requests that are not JSON posts.
 func (s *Server) readable(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := &timely{ReadCloser: r.Body, begun: time.Now(), stall: s.stall, conn: http.NewResponseController(w),
@@ -70,13 +71,13 @@ func (s *Server) readable(next http.Handler) http.Handler {
 		case errors.Is(err, errFull), err == nil && no == nil && !s.posted.take(r.Header.Get(postHeader), calls, 0):
 			status, no = http.StatusServiceUnavailable, transport.NoRequest(nil, "%s", errFull.Error())
 			w.Header().Set("Connection", "close")
-		case err != nil: // the client is gone, or does not keep to HTTP
+		case err != nil: // the client is gone, or does not follow HTTP
 			no = transport.ParseRefusal
 		}
 		if no != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
-			_, _ = w.Write(no.Encode()) // a client that is gone does not want it
+			_, _ = w.Write(no.Encode()) // the client may be gone
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
@@ -84,7 +85,7 @@ func (s *Server) readable(next http.Handler) http.Handler {
 	})
 }
 
-// timely is a body that has to arrive: who sends it must not stop, nor send it drop by drop.
+// timely is a body that must arrive in time: the sender may neither stop nor send it drop by drop.
 type timely struct {
 	io.ReadCloser
 	conn  *http.ResponseController
@@ -96,12 +97,12 @@ type timely struct {
 
 var errFull = errors.New("too much waits to be answered")
 
-// allow sets until when more is waited for. What has no connection has no deadline.
+// allow sets the deadline for the next part. Without a connection there is no deadline.
 func (b *timely) allow() {
 	_ = b.conn.SetReadDeadline(b.begun.Add(allowed(b.stall, b.read)))
 }
 
-// allowed is how long so many bytes may take.
+// allowed returns how long a number of bytes may take.
 func allowed(stall time.Duration, bytes int64) time.Duration {
 	return stall + time.Duration(bytes>>10)*stall>>10
 }
@@ -114,29 +115,29 @@ func (b *timely) Read(p []byte) (int, error) {
 	}
 	if err == nil {
 		b.allow()
-	} else if errors.Is(err, io.EOF) { // the answer may take as long as it takes
+	} else if errors.Is(err, io.EOF) { // the answer may take any time
 		_ = b.conn.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// written ends the connection of a client that does not take what it is sent.
+// written disconnects a client that does not take its answer.
 func (s *Server) written(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		timely := &timelyWriter{ResponseWriter: w, conn: http.NewResponseController(w), stall: s.stall}
-		defer timely.allow(0) // for what the server has kept of it
+		defer timely.allow(0) // for what the server has buffered
 		next.ServeHTTP(timely, r)
 	})
 }
 
-// timelyWriter is an answer that has to be taken.
+// timelyWriter is an answer that must be taken in time.
 type timelyWriter struct {
 	http.ResponseWriter
 	conn  *http.ResponseController
 	stall time.Duration
 }
 
-// allow sets until when a part is to be taken.
+// allow sets the deadline for taking a part.
 func (w *timelyWriter) allow(bytes int) {
 	_ = w.conn.SetWriteDeadline(time.Now().Add(allowed(w.stall, int64(bytes))))
 }
@@ -154,12 +155,12 @@ func (w *timelyWriter) FlushError() error {
 // Unwrap is for [http.ResponseController].
 func (w *timelyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// maxOther bounds the messages that are no calls of tools: of some a session keeps what they say.
+// maxOther limits messages that are not tool calls: a session keeps the content of some.
 const maxOther = 64 << 10
 
 var tooLong = transport.NoRequest(nil, "a message that calls no tool has at most %d KiB", maxOther>>10)
 
-// fits reports whether a message has an allowed length. It is read as the SDK reads it.
+// fits reports whether a message has an allowed length. It decodes the message as the SDK does.
 func fits(raw []byte) bool {
 	if len(raw) <= maxOther {
 		return true
@@ -169,14 +170,14 @@ func fits(raw []byte) bool {
 	return err != nil || ok && call.Method == "tools/call"
 }
 
-// messages counts those of a body, or says why it cannot be read.
+// messages counts the messages of a body, or returns why it cannot be read.
 func messages(body []byte) (int, *transport.Refusal) {
 	body = bytes.TrimSpace(body)
 	if !transport.IsJSON(body) {
 		return 0, transport.ParseRefusal
 	}
 	items := []json.RawMessage{body}
-	if body[0] == '[' { // of older clients, which the SDK knows
+	if body[0] == '[' { // from older clients; the SDK supports it
 		if items = nil; json.Unmarshal(body, &items) != nil || len(items) == 0 || len(items) > transport.MaxBatch {
 			return 0, transport.NoRequest(nil, "a batch has 1 to %d messages", transport.MaxBatch)
 		}
@@ -189,7 +190,7 @@ func messages(body []byte) (int, *transport.Refusal) {
 	return 0, tooLong
 }
 
-// bearer lets through who knows the token. It compares hashes, in a time that reveals nothing of it.
+// bearer passes on requests with the token. It compares hashes, in constant time.
 func bearer(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

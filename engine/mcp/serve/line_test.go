@@ -18,20 +18,20 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// greeting begins a session of a version of the protocol.
+// greeting begins a session with a version of the protocol.
 func greeting(version string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 }
 
-// callOf is a call of the tool name, whose answer is what it was given.
+// callOf returns a call of the tool name, whose answer is its argument.
 func callOf(id string, name string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"name","arguments":{"name":"` + name + `"}}}`
 }
 
-// spoken serves a client that says what in holds, and nothing more. It gives the lines of the
-// answers, each as what it is about, sorted: they come in any order.
+// spoken serves a client that sends the content of in, and nothing more. It returns the answers, each described by
+// about and sorted, since they arrive in any order.
 func spoken(t *testing.T, in io.Reader, linger time.Duration) []string {
 	t.Helper()
 	s, err := serve.New(serve.Options{Name: "flows", Version: "1", Linger: linger}, offers(make(chan struct{}, 4))...)
@@ -50,7 +50,7 @@ func spoken(t *testing.T, in io.Reader, linger time.Duration) []string {
 	return told
 }
 
-// about is the id of an answer and its error's code, or its result's text.
+// about returns the id of an answer and its error's code, or its result's text.
 func about(t *testing.T, line []byte) string {
 	t.Helper()
 	var all []json.RawMessage
@@ -172,7 +172,7 @@ func TestPromise_24_61_LastWordsAreAnswered(t *testing.T) {
 	}
 }
 
-// Batches are of one version of the protocol, and answered by one line.
+// Batches belong to one version of the protocol, and are answered by one line.
 func TestBatches(t *testing.T) {
 	notice := `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 	for say, want := range map[string][]string{
@@ -192,7 +192,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// endless says the same byte for so long.
+// endless repeats one byte for a given length.
 type endless struct{ left int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -207,7 +207,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A line of 256 MiB is passed over without being held.
+// A line of 256 MiB is skipped without being kept.
 func TestLongLinesAreNotHeld(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -220,12 +220,12 @@ func TestLongLinesAreNotHeld(t *testing.T) {
 		t.Errorf("answered %q", got)
 	}
 	runtime.ReadMemStats(&after)
-	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 100 { // as much as one that may be
+	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 100 { // as much as one permitted line
 		t.Errorf("%d MiB were allocated for it", n)
 	}
 }
 
-// A client that does not stop calling waits: no more is read than can be held.
+// A client that keeps calling must wait: no more is read than may be kept.
 func TestOpenCallsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -253,7 +253,7 @@ func TestOpenCallsAreBounded(t *testing.T) {
 		for range held {
 			<-said
 		}
-		synctest.Wait()             // more is read now, if it is at all
+		synctest.Wait()             // if more is read at all, it is read now
 		if n := len(said); n > 10 { // lines that are on their way
 			t.Errorf("%d calls were read, and none is answered", held+n)
 		}
@@ -267,7 +267,7 @@ func TestOpenCallsAreBounded(t *testing.T) {
 	})
 }
 
-// One call at a time is one call at a time.
+// With a limit of one call, calls run one at a time.
 func TestOneCallAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, release := make(chan struct{}, 9), make(chan struct{})
@@ -295,7 +295,7 @@ func TestOneCallAtOnce(t *testing.T) {
 	})
 }
 
-// Whatever a client says, each line is answered with one line or none, and the next one is heard.
+// Whatever a client sends, each line is answered with one line or none, and the next one is read.
 func FuzzServedLines(f *testing.F) {
 	for _, seed := range []string{"x", "\x00", "{", "[]", callOf("7", "x"), `{"jsonrpc":"2.0","id":7}`, `{"jsonrpc":"2.0","method":5}`, "[" + callOf("7", "x") + "]",
 		`{"jsonrpc":"2.0","id":1e3,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":"7","method":"tools/call","params":null}`, `{"id":1,"ID":2,"jsonrpc":"2.0","METHOD":"ping"}`} {

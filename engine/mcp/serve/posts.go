@@ -11,18 +11,18 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
-// posts are the requests over HTTP that wait for the answers to their calls. The SDK lets a call go on when
-// nobody waits for it any more, and the end of a session waits for its calls; here both end them: no answer
-// is kept for a client that comes back.
+// posts are the HTTP requests that wait for the answers to their calls. The SDK lets a call continue when nobody waits
+// for it any more, and the end of a session waits for its calls. Here both end the calls: no answer is kept for a
+// client that reconnects.
 type posts struct {
 	mu    sync.Mutex
-	open  map[string]*post // by the name that [postHeader] brings to the call
-	calls int              // at most that they bring
+	open  map[string]*post // by the name that [postHeader] passes to the call
+	calls int              // at most this many are in them
 	bytes int              // of their bodies
 }
 
 type post struct {
-	ctx     context.Context // until the client goes away, or takes the session back
+	ctx     context.Context // until the client disconnects or deletes the session
 	end     context.CancelFunc
 	session string
 
@@ -34,7 +34,7 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 )
 
-// followed has calls end with the request that brought them, and with their session.
+// followed makes calls end with the request that contained them, and with their session.
 func (p *posts) followed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session := r.Header.Get(sessionHeader)
@@ -43,7 +43,7 @@ func (p *posts) followed(next http.Handler) http.Handler {
 			p.endOf(session)
 		case http.MethodPost:
 			name := rand.Text()
-			r.Header.Set(postHeader, name) // in the place of any that the client sends
+			r.Header.Set(postHeader, name) // replaces any value from the client
 			ctx, end := context.WithCancel(r.Context())
 			p.add(name, &post{ctx: ctx, end: end, session: session})
 			defer p.remove(name)
@@ -62,7 +62,7 @@ func (p *posts) add(name string, one *post) {
 	p.open[name] = one
 }
 
-// take counts what a request brings, and reports whether so much may wait to be answered.
+// take counts the content of a request, and reports whether this much may wait for answers.
 func (p *posts) take(name string, calls, bytes int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +93,8 @@ func (p *posts) endOf(session string) {
 	}
 }
 
-// of is the request that brought a call, nil of a call over stdio. A request that has ended by now is one
-// that has ended.
+// of returns the request that contained a call, nil for a call over stdio. If the request is no longer known, it has
+// ended, and of returns an ended one.
 func (p *posts) of(req *sdk.CallToolRequest) *post {
 	if req.Extra == nil || req.Extra.Header.Get(postHeader) == "" {
 		return nil
@@ -107,7 +107,7 @@ func (p *posts) of(req *sdk.CallToolRequest) *post {
 	return gone
 }
 
-// gone is a request whose client does not wait any more.
+// gone is a request whose client no longer waits.
 var gone = func() *post {
 	ctx, end := context.WithCancel(context.Background())
 	end()

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
-// refused has what is answered with an error in plain words answered with an error of JSON-RPC that has them.
+// refused turns plain-text error answers into JSON-RPC errors with the same text.
 func refused(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&refusing{ResponseWriter: w}, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A call that was cancelled says so, and nothing of how runs go on: a call does not.
+// A cancelled call is reported as such, without help about resuming runs: a call cannot be resumed.
 func TestCancelledCall(t *testing.T) {
 	s, err := serve.New(serve.Options{Name: "flows"}, serve.Offer{Name: "name", Params: person(), Call: func(context.Context, generable.Value, func(string)) (generable.Value, error) {
 		return generable.Value{}, engine.Errorf(engine.KindCancelled, "AS712", "the run was cancelled").WithHelp("what was recorded until then answers the next run")
@@ -30,8 +30,8 @@ func TestCancelledCall(t *testing.T) {
 	}
 }
 
-// What a client is refused over HTTP has the status of the protocol and JSON-RPC's error, of requests for sessions
-// too: a client that is answered 404 begins a new one.
+// A refusal over HTTP has the status of the protocol and a JSON-RPC error, also for requests about sessions: a client
+// that gets 404 starts a new one.
 func TestRefusalsOverHTTP(t *testing.T) {
 	s, err := serve.New(serve.Options{Name: "flows"}, offers(nil)...)
 	if err != nil {

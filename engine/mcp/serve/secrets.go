@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
-// without takes secrets out of what clients are sent about tools: scripts may hold them literally, and errors repeat
+// without removes secrets from what clients receive about tools: scripts may contain them literally, and errors repeat
 // what a client sent.
 func without(secrets func() []string) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
@@ -36,7 +36,7 @@ func without(secrets func() []string) sdk.Middleware {
 				}
 			case *sdk.ListToolsResult:
 				for i, t := range res.Tools {
-					own := *t // the server has t
+					own := *t // the server owns t
 					own.Description = set.String(t.Description)
 					if schema, ok := t.InputSchema.(json.RawMessage); ok {
 						own.InputSchema = set.JSON(schema)

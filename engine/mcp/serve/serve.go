@@ -1,5 +1,5 @@
-// Package serve offers flows as the tools of an MCP server, over stdio and streamable HTTP. What a
-// client sends that is not a message is answered with an error of JSON-RPC, and holds up nothing.
+// Package serve offers flows as the tools of an MCP server, over stdio and streamable HTTP. Input from a client that is
+// not a message is answered with a JSON-RPC error and blocks nothing.
 package serve
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Offer is what a [Server] offers as a tool.
+// Offer is a flow that a [Server] offers as a tool.
 type Offer struct {
 	Name   string          // 1 to 128 letters, digits, _, - and .
-	Doc    string          // what it does: models decide by it
+	Doc    string          // what it does: models decide by this text
 	Params *generable.Type // a schema, whose fields are the arguments
-	Out    *generable.Type // what it returns; nil and any promise nothing
+	Out    *generable.Type // what it returns; nil and any declare nothing
 
-	// Call carries out one call with a record of Params, until ctx ends, which it does when the client
-	// takes the call back or goes. tell reports how far it has come, to a client that wants to know. It
-	// is used by many calls at once. Its error goes to the client's model as a failed result.
+	// Call executes one call with a record of Params, until ctx ends, which happens when the client cancels the call or
+	// disconnects. tell reports progress to a client that asked for it. Call is used concurrently. Its error is sent to
+	// the client's model as a failed result.
 	Call func(ctx context.Context, args generable.Value, tell func(string)) (generable.Value, error)
 }
 
@@ -45,23 +45,23 @@ type Server struct {
 	known  sessions
 }
 
-// Options set up a [Server].
+// Options configure a [Server].
 type Options struct {
 	Name, Version string
-	// AtOnce bounds the calls that are carried out at the same time, over all clients; others wait.
-	// 0 is 16.
+	// AtOnce limits the calls executed concurrently, over all clients; others wait. 0 is 16.
 	AtOnce int
-	// Linger bounds how long calls go on, over stdio, whose client sends nothing more. 0 is 5
-	// seconds, less than 0 no time at all.
+	// Linger limits how long calls over stdio continue after the client has sent its last message. 0 is 5 seconds, a
+	// negative value no time at all.
 	Linger time.Duration
-	// Stall is how long the body of a request over HTTP may take, and each part of an answer to be taken, and as long
-	// again for each MiB of it. 0 is 30 seconds.
+	// Stall is how long the body of an HTTP request may take to arrive, and each part of an answer to be taken, plus
+	// the same time for each MiB. 0 is 30 seconds.
 	Stall time.Duration
-	// Secrets returns what no client is sent: neither in what tools are and return, nor in errors. nil is nothing.
+	// Secrets returns texts that no client receives: neither in descriptions and results of tools, nor in errors. nil
+	// is none.
 	Secrets func() []string
 }
 
-// New makes a server of offers. An error says which offer cannot be one, and why.
+// New returns a server for offers. An error says which offer is invalid, and why.
 func New(o Options, offers ...Offer) (*Server, error) {
 	if o.AtOnce <= 0 {
 		o.AtOnce = 16
@@ -114,15 +114,15 @@ func notOffered(name, why string) error {
 	return engine.Errorf(engine.KindConfig, diag.WrongArgument, "the MCP tool %q cannot be offered: %s", name, why)
 }
 
-// outputSchema is what structured results look like: an object. Anything else is put in one,
-// as result; a text needs no structure.
+// outputSchema returns the schema of structured results, an object. Anything else is wrapped in one, as result; a text
+// needs no structure.
 func outputSchema(t *generable.Type) any {
 	switch shape(t) {
 	case asText:
 		return nil
 	case asObject:
 		schema := t.JSONSchema()
-		if t.Deref().Kind == generable.UnionType { // of objects, which older clients need stated
+		if t.Deref().Kind == generable.UnionType { // of objects, which older clients require to be stated
 			schema = `{"type":"object",` + strings.TrimPrefix(schema, "{")
 		}
 		return json.RawMessage(schema)
@@ -131,7 +131,7 @@ func outputSchema(t *generable.Type) any {
 	return json.RawMessage(boxed.JSONSchema())
 }
 
-// shapes of results.
+// resultShape is the form of a result.
 type resultShape uint8
 
 const (
@@ -163,12 +163,12 @@ func (s *Server) handler(o Offer) sdk.ToolHandler {
 		ctx, stop := s.ending(ctx, req)
 		defer stop()
 		tell, told := teller(ctx, req)
-		defer told() // others are carried out meanwhile
+		defer told() // other calls are executed meanwhile
 		return s.carryOut(ctx, o, string(req.Params.Arguments), tell)
 	}
 }
 
-// carryOut carries out a call when fewer than [Options].AtOnce are.
+// carryOut executes a call when fewer than [Options].AtOnce are running.
 func (s *Server) carryOut(ctx context.Context, o Offer, text string, tell func(string)) (*sdk.CallToolResult, error) {
 	select {
 	case s.slots <- struct{}{}:
@@ -190,14 +190,15 @@ func (s *Server) carryOut(ctx context.Context, o Offer, text string, tell func(s
 	return succeeded(out, o.Out), nil
 }
 
-// mostTold bounds the reports of progress that wait to be sent, and maxToken the token that each of them repeats.
+// mostTold limits the progress reports that wait to be sent, and maxToken the length of the token that each of them
+// repeats.
 const (
 	mostTold = 64
 	maxToken = 1 << 10
 )
 
-// teller reports progress to the client, if it asked for that. tell does not wait: reports that the client is too slow
-// for are left out. end waits until the others are sent.
+// teller reports progress to the client, if it asked for that. tell does not wait: reports are dropped when the client
+// is too slow. end waits until the others are sent.
 func teller(ctx context.Context, req *sdk.CallToolRequest) (tell func(string), end func()) {
 	token := req.Params.GetProgressToken()
 	if text, _ := token.(string); token == nil || len(text) > maxToken || req.Session == nil {
@@ -217,7 +218,7 @@ func teller(ctx context.Context, req *sdk.CallToolRequest) (tell func(string), e
 					return
 				}
 			}
-			// A client that has gone is noticed by ctx.
+			// ctx ends when the client is gone.
 			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Message: text, Progress: n})
 		}
 	}()
@@ -229,7 +230,7 @@ func teller(ctx context.Context, req *sdk.CallToolRequest) (tell func(string), e
 	}, func() { close(ended); <-sent }
 }
 
-// succeeded is the result of a call that went well.
+// succeeded returns the result of a successful call.
 func succeeded(v generable.Value, t *generable.Type) *sdk.CallToolResult {
 	text, ok := v.AsStr()
 	if !ok {
@@ -245,7 +246,7 @@ func succeeded(v generable.Value, t *generable.Type) *sdk.CallToolResult {
 	return res
 }
 
-// failedResult says to the client's model what went wrong, and what to do about it.
+// failedResult tells the client's model what went wrong, and what to do about it.
 func failedResult(err error) *sdk.CallToolResult {
 	text := err.Error()
 	if e, ok := errors.AsType[*engine.Error](err); ok {
@@ -256,7 +257,7 @@ func failedResult(err error) *sdk.CallToolResult {
 		if e.Code != "" {
 			text = fmt.Sprintf("error[%s]: %s", e.Code, text)
 		}
-		if e.Help != "" && e.Kind != engine.KindCancelled { // that is about runs that go on, and no call does
+		if e.Help != "" && e.Kind != engine.KindCancelled { // that help is about resuming a run, which a call does not
 			text += "\nhelp: " + e.Help
 		}
 	}

@@ -23,7 +23,7 @@ func person() *generable.Type {
 		{Name: "name", Type: generable.StrT, Guide: "of the person"}, {Name: "age", Type: generable.IntT, Optional: true, Default: generable.IntOf(1)}}}
 }
 
-// offers are one of each form of result, one that fails, one that panics and one that waits.
+// offers returns one offer for each form of result, one that fails, one that panics and one that waits.
 func offers(waits chan struct{}) []serve.Offer {
 	echo := func(_ context.Context, args generable.Value, tell func(string)) (generable.Value, error) {
 		tell("half way")
@@ -79,7 +79,7 @@ func serveOver(t *testing.T, f func(t *testing.T, c *sdk.ClientSession, waits, t
 				go func() { ended <- s.Stdio(context.Background(), toServer, fromServer) }()
 				t.Cleanup(func() {
 					_ = fromClient.Close()                                               // ends the server
-					if err := <-ended; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client may be gone before it has read all
+					if err := <-ended; err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client may be gone before it has read everything
 						t.Error(err)
 					}
 				})
@@ -149,7 +149,7 @@ func TestServed(t *testing.T) {
 				t.Errorf("%s gives %q %v", name, textOf(res), res.StructuredContent)
 			}
 		}
-		<-told // which may come behind the result
+		<-told // it may arrive after the result
 		for name, row := range map[string]struct {
 			args any
 			want string
@@ -278,7 +278,7 @@ func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 	}
 }
 
-// flushing says when an answer begins to be sent.
+// flushing signals when an answer begins to be sent.
 type flushing struct {
 	*httptest.ResponseRecorder
 	flushed chan<- struct{}
@@ -292,8 +292,8 @@ func (w flushing) Flush() {
 	}
 }
 
-// Sessions, and calls that wait for their answers, are bounded: the session that is unused for longest makes room, and
-// one whose client listens is kept.
+// Sessions, and calls that wait for their answers, are limited: the session unused for longest makes room, and one
+// whose client listens is kept.
 func TestServedHTTPIsBounded(t *testing.T) {
 	waits := make(chan struct{}, 16)
 	s, err := serve.New(serve.Options{Name: "flows", AtOnce: 1}, offers(waits)...)
@@ -365,7 +365,7 @@ func TestServedHTTPIsBounded(t *testing.T) {
 	<-left
 }
 
-// No more calls run at once than the server was told; the others wait for their turn.
+// No more calls run concurrently than the server's limit; the others wait for their turn.
 func TestServedAtOnce(t *testing.T) {
 	var now, most atomic.Int64
 	s, err := serve.New(serve.Options{Name: "flows", AtOnce: 2}, serve.Offer{Name: "slow", Params: person(),

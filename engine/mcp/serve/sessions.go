@@ -8,11 +8,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostSessions bounds the sessions over HTTP: a client that begins one with each request would fill the memory long
-// before the SDK forgets any.
+// mostSessions limits the sessions over HTTP: a client that starts one with each request would fill the memory long
+// before the SDK drops any.
 const mostSessions = 1024
 
-// sessions are those over HTTP, of which the one that is unused for longest makes room for a new one.
+// sessions are the sessions over HTTP. The one unused for longest makes room for a new one.
 type sessions struct {
 	server *sdk.Server
 
@@ -26,7 +26,7 @@ type sessionUse struct {
 	last int64
 }
 
-// counted bounds the sessions. One with an open request is not ended for another.
+// counted limits the sessions. A session with an open request is not ended for another.
 func (s *sessions) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(sessionHeader)
@@ -56,7 +56,7 @@ func (s *sessions) use(id string, n int) {
 	}
 }
 
-// makeRoom reports whether there may be one more session.
+// makeRoom reports whether one more session may be opened.
 func (s *sessions) makeRoom() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

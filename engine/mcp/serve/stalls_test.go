@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// deaf makes a call over a connection of its own, asks for its progress, and reads nothing of the answer.
+// deaf makes a call over a separate connection, asks for its progress, and reads nothing of the answer.
 func deaf(t *testing.T, url, tool string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
@@ -38,7 +38,7 @@ func deaf(t *testing.T, url, tool string) {
 	post("Mcp-Session-Id: "+res.Header.Get("Mcp-Session-Id")+"\r\n", body)
 }
 
-// A client that does not read what it is sent holds up neither its own call nor others, and is cut off.
+// A client that does not read its answers delays neither its own call nor others, and is disconnected.
 func TestDeafClients(t *testing.T) {
 	called := make(chan struct{}, 1)
 	s, err := serve.New(serve.Options{Name: "flows", AtOnce: 1, Stall: 100 * time.Millisecond},

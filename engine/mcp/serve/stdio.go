@@ -11,16 +11,16 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp/internal/transport"
 )
 
-// defaultLinger is how long calls may go on whose client sends nothing more.
+// defaultLinger is how long calls may continue after the client has sent its last message.
 const defaultLinger = 5 * time.Second
 
-// endGrace is how long calls may go on after they were asked to end.
+// endGrace is how long calls may continue after they were told to end.
 const endGrace = 3 * time.Second
 
-// Stdio serves one client over its streams, a JSON-RPC message a line, until ctx ends, or in does
-// and the calls that were read have ended, for which they have [Options].Linger. Calls that are
-// under way then end with it. A line that is not a message, or larger than 16 MiB, is answered
-// with an error, and the next is read. Nothing else may write to out meanwhile.
+// Stdio serves one client over its streams, with one JSON-RPC message per line. It returns when ctx ends, or when in
+// has ended and the calls that were read have ended, for which they have [Options].Linger. Calls still in progress end
+// then. A line that is not a message, or larger than 16 MiB, is answered with an error, and reading continues. Nothing
+// else may write to out meanwhile.
 func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	calls, stop := context.WithCancel(ctx)
 	defer stop()
@@ -36,21 +36,20 @@ func (s *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 		defer grace.Stop()
 		select {
 		case err = <-ended:
-		case <-grace.C: // what does not end is left behind
+		case <-grace.C: // calls that do not end are abandoned
 		}
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, io.EOF)) {
-		return nil // it was to end
+		return nil // the end was requested
 	}
 	return err
 }
 
-// endingKey finds the context that ends the calls of a connection, which the SDK lets go on until
-// they have ended by themselves.
+// endingKey is the key of the context that ends the calls of a connection. The SDK would let them continue until they
+// end by themselves.
 type endingKey struct{}
 
-// ending is the context of a call, which ends with its connection or the request that brought it, and with
-// the server too.
+// ending returns the context of a call, which ends with the call's connection or HTTP request, and with the server.
 func (s *Server) ending(ctx context.Context, req *sdk.CallToolRequest) (context.Context, context.CancelFunc) {
 	of, ok := ctx.Value(endingKey{}).(context.Context)
 	ctx, stop := context.WithCancel(ctx)
@@ -69,8 +68,7 @@ func (s *Server) ending(ctx context.Context, req *sdk.CallToolRequest) (context.
 	}
 }
 
-// Close ends the calls that are carried out, of all clients, and waits for their end as long as ctx
-// lets it. Calls that come later end at once.
+// Close ends the running calls of all clients, and waits for their end as long as ctx allows. Later calls end at once.
 func (s *Server) Close(ctx context.Context) {
 	s.end()
 	for range cap(s.slots) {

@@ -20,8 +20,8 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"waits","arguments":{"name":"x"}}}
 `
 
-// TestStdioEnds: the calls that are under way end with the server that is told to, and with the client
-// that goes, also in the midst of a message; and the server has ended when they have.
+// TestStdioEnds: calls in progress end when the server is stopped and when the client leaves, even in the middle of a
+// message; the server has ended once they have.
 func TestStdioEnds(t *testing.T) {
 	for how, end := range map[string]func(in io.WriteCloser, stop func()){
 		"it is told to":   func(_ io.WriteCloser, stop func()) { stop() },
@@ -32,7 +32,7 @@ func TestStdioEnds(t *testing.T) {
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // which fails when all wait for each other
+			synctest.Test(t, func(t *testing.T) { // it fails when all goroutines wait for each other
 				waits := make(chan struct{}, 4)
 				s, err := serve.New(serve.Options{Name: "flows", Version: "1", Linger: time.Millisecond}, offers(waits)...)
 				if err != nil {
@@ -60,7 +60,7 @@ func TestStdioEnds(t *testing.T) {
 	}
 }
 
-// TestStdioLeavesBehind: a call that does not end when it is told to holds nobody up.
+// TestStdioLeavesBehind: a call that does not end when told to blocks nobody.
 func TestStdioLeavesBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, release := make(chan struct{}), make(chan struct{})
@@ -91,8 +91,8 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// TestClose: it ends the calls of clients over HTTP, whose connections know nothing of them, and waits
-// for them as long as it may.
+// TestClose: it ends the calls of clients over HTTP, whose connections do not end, and waits for them as long as its
+// context allows.
 func TestClose(t *testing.T) {
 	waits := make(chan struct{}, 4)
 	s, err := serve.New(serve.Options{Name: "flows", Version: "1", AtOnce: 2}, offers(waits)...)
@@ -114,10 +114,10 @@ func TestClose(t *testing.T) {
 	<-waits
 	s.Close(context.Background())
 	<-waits
-	<-ended // whichever: the server closes
+	<-ended // with or without an error: the server closes
 	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
-	s.Close(ctx) // all is taken: it ends with ctx
+	s.Close(ctx) // all slots are taken: it ends with ctx
 	if ctx.Err() == nil {
 		t.Error("a closed server carries out calls")
 	}

@@ -1,5 +1,5 @@
-// Package langchain is the part of the model port that knows langchaingo: the clients of providers,
-// and the models that a host makes of it. No other package imports its clients.
+// Package langchain is the part of the model port that depends on langchaingo: the clients of providers, and the host's
+// own models. No other package imports its clients.
 package langchain
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 )
 
-// Send makes one request of a model through langchaingo, which chooses address and headers. The body is
-// written below it, by the transport that finds the call's plan in the context and keeps the answer, so
-// that the client is given a placeholder for the conversation, and no key. Its error says why no request
-// was made; the result of one that was made is in the exchange of the context.
+// Send makes one request of a model through langchaingo, which chooses address and headers. The transport below it
+// finds the call's plan in the context, writes the body and keeps the answer. The client therefore only receives a
+// placeholder for the conversation, and no key. Its error says why no request was made; otherwise the result is in the
+// exchange of the context.
 type Send = func(ctx context.Context, model string) error
 
-// unset stands for what the clients insist on and the transport replaces: keys and models.
+// unset is a placeholder for values that the clients require and the transport replaces: keys and models.
 const unset = "unset"
 
-// OpenAI returns a client for chat completions below base. It leaves nothing for langchaingo to read
-// from the environment, which would send OPENAI_API_KEY and OPENAI_ORGANIZATION to any address.
+// OpenAI returns a client for chat completions below base. It sets every option that langchaingo would otherwise read
+// from the environment: it would send OPENAI_API_KEY and OPENAI_ORGANIZATION to any address.
 func OpenAI(base string, c *http.Client) (Send, error) {
 	m, err := openai.New(openai.WithToken(unset), openai.WithBaseURL(base), openai.WithOrganization(""), openai.WithModel(unset), openai.WithHTTPClient(c))
 	return through(m), err

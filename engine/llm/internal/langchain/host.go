@@ -21,14 +21,14 @@ import (
 // Call is a call of a host's own model.
 type Call struct {
 	Request *model.Request
-	JSON    bool              // hold the answer to some JSON object
-	MaxOut  int               // tokens of the answer, as budgets leave them; 0: as the request says
-	OnePart bool              // the model reads the first part of a message alone
-	Keys    *redact.Set       // what no schema may show
-	Text    func(text string) // receives the pieces of the answer while it is written; nil when nobody listens
+	JSON    bool              // constrain the answer to some JSON object
+	MaxOut  int               // limit of the answer set by budgets; 0: the request's own
+	OnePart bool              // the model only reads the first part of a message
+	Keys    *redact.Set       // removed from schemas
+	Text    func(text string) // receives the pieces of the answer as they arrive; nil if nobody listens
 }
 
-// Generate makes the call. The error is the model's own.
+// Generate makes the call. The error is that of the model.
 func (c *Call) Generate(ctx context.Context, m llms.Model) (*model.Response, error) {
 	opts := c.options()
 	if c.Text != nil {
@@ -50,7 +50,7 @@ func (c *Call) Generate(ctx context.Context, m llms.Model) (*model.Response, err
 	return response(got), nil
 }
 
-// conversation is the request without its reasoning, which langchaingo's messages cannot carry.
+// conversation converts the request, without its reasoning, which langchaingo's messages cannot carry.
 func conversation(r *model.Request) []llms.MessageContent {
 	var out []llms.MessageContent
 	add := func(role llms.ChatMessageType, parts ...llms.ContentPart) {
@@ -86,7 +86,7 @@ func conversation(r *model.Request) []llms.MessageContent {
 	return out
 }
 
-// said is what a user's message says: its texts and pictures, in their order.
+// said converts a user's message: its texts and pictures in order.
 func said(parts []model.Part) []llms.ContentPart {
 	var out []llms.ContentPart
 	for _, p := range wire.InOrder(parts) {
@@ -102,7 +102,7 @@ func said(parts []model.Part) []llms.ContentPart {
 	return out
 }
 
-// options are the call's without a model's name: the host's model is one already.
+// options converts the parameters, without a model's name: the host's model is fixed.
 func (c *Call) options() []llms.CallOption {
 	p := &c.Request.Params
 	var opts []llms.CallOption
@@ -137,14 +137,13 @@ func (c *Call) options() []llms.CallOption {
 	}
 	opts = append(opts, llms.WithTools(tools))
 	if choice := c.Request.Choice; choice != (model.ToolChoice{}) {
-		opts = append(opts, llms.WithToolChoice((&wire.OpenAI{}).Choice(choice))) // what langchaingo's clients pass on
+		opts = append(opts, llms.WithToolChoice((&wire.OpenAI{}).Choice(choice))) // in the form that langchaingo's clients pass on
 	}
 	return opts
 }
 
-// response gathers the text of all choices and the calls of each, as some clients put
-// every content block into its own choice. FuncCall repeats a call and is not read where
-// there are calls.
+// response collects the text of all choices and the calls of each, as some clients put every content block into a
+// separate choice. FuncCall repeats a call and is only read if there are no calls.
 func response(got *llms.ContentResponse) *model.Response {
 	r := &model.Response{}
 	var reasoning, text strings.Builder
@@ -185,14 +184,14 @@ func response(got *llms.ContentResponse) *model.Response {
 	return r
 }
 
-// usage reads the counts under the names that langchaingo's clients use. Invalid
-// counts make it the zero usage, which is then estimated.
+// usage reads the counts under the names that langchaingo's clients use. With invalid counts it returns the zero usage,
+// which is then estimated.
 func usage(info map[string]any) model.Usage {
 	get := func(names ...string) int {
 		for _, n := range names {
 			if v, err := strconv.ParseFloat(fmt.Sprint(info[n]), 64); err == nil { // an int, int32, int64 or float64
 				if !(v >= 0 && v <= model.MaxUsage) {
-					return -1 // which is not a count
+					return -1 // not a count
 				}
 				return int(v)
 			}
@@ -207,7 +206,7 @@ func usage(info map[string]any) model.Usage {
 		CacheWrite: get("CacheCreationInputTokens"),
 	}
 	if _, apart := info["InputTokens"]; apart {
-		// The client that uses this name counts cached input separately.
+		// The client that uses this name reports cached input separately.
 		u.In = get("InputTokens")
 		if u.In >= 0 {
 			u.In += max(u.CacheRead, 0) + max(u.CacheWrite, 0)
@@ -220,7 +219,7 @@ func usage(info map[string]any) model.Usage {
 	return u
 }
 
-// onePart makes every part its own message.
+// onePart puts every part into a separate message.
 func onePart(messages []llms.MessageContent) []llms.MessageContent {
 	var out []llms.MessageContent
 	for _, m := range messages {
@@ -234,7 +233,7 @@ func onePart(messages []llms.MessageContent) []llms.MessageContent {
 	return out
 }
 
-// isCallChunk recognises tool calls that a client writes into the text callback.
+// isCallChunk recognizes tool calls that a client writes to the text callback.
 func isCallChunk(chunk []byte) bool {
 	if chunk[0] != '[' {
 		return false
@@ -249,8 +248,8 @@ func isCallChunk(chunk []byte) bool {
 
 var statusInText = lazy.Regexp(`status code:? (\d{3})(?:: (.*))?`)
 
-// Error classifies the error of a host's model: the context first, then langchaingo's own codes,
-// then a status in the text.
+// Error classifies the error of a host's model: by the context first, then by langchaingo's codes, then by a status in
+// the text.
 func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	if done := p.Interrupted(ctx); done != nil {
 		return done
@@ -284,7 +283,7 @@ func Error(ctx context.Context, p *wire.Plan, err error) *engine.Error {
 	return p.Fail(engine.KindServer, err, "", "the model failed: %v", err)
 }
 
-// kinds are what langchaingo's codes say. Any other is a failure of the server.
+// kinds maps langchaingo's codes to kinds. Any other code is a failure of the server.
 var kinds = map[llms.ErrorCode]engine.ErrKind{
 	llms.ErrCodeAuthentication:      engine.KindAuth,
 	llms.ErrCodeRateLimit:           engine.KindRateLimit,

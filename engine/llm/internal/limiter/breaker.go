@@ -3,22 +3,22 @@ package limiter
 import "time"
 
 const (
-	// tolerated is how many calls in a row may fail, each after all its attempts.
+	// tolerated is how many consecutive calls may fail, each after all its attempts.
 	tolerated = 5
-	// openFor is how long a model that failed them is not asked.
+	// openFor is how long a model is then not asked.
 	openFor = 30 * time.Second
 )
 
-// breaker keeps calls from a model that fails every one of them. After a while one call is let
-// through; how it ends decides for all.
+// breaker stops calls to a model that fails every one of them. After a while one call is let through as a probe; its
+// result decides for all.
 type breaker struct {
 	failures int
 	until    time.Time // open until then
 	probing  bool
 }
 
-// Open reports whether the model must not be asked, and for how long. When it may be asked
-// again, the first caller gets the probe: others must wait until that call has ended.
+// Open reports whether the model must not be asked, and for how long. When it may be asked again, the first caller gets
+// the probe; others must wait until that call has ended.
 func (t *Track) Open() (open, probe bool, wait time.Duration) {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()
@@ -35,7 +35,7 @@ func (t *Track) Open() (open, probe bool, wait time.Duration) {
 	return false, true, 0
 }
 
-// Shut reports whether the model is not to be asked right now. It takes no probe.
+// Shut returns how long the model must not be asked, 0 if it may be. It does not take the probe.
 func (t *Track) Shut() (wait time.Duration) {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()
@@ -56,18 +56,18 @@ func (t *Track) Failed() {
 		return
 	}
 	t.until = l.clock.Now().Add(openFor)
-	t.closed = time.Time{} // those that wait are to hear of it now, not when the track opens
+	t.closed = time.Time{} // waiting calls are notified now, not when the track opens
 	l.admit()
 }
 
-// Answered records that the provider answered, whatever it was: the model is there.
+// Answered records that the provider answered in any way: the model is available.
 func (t *Track) Answered() {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()
 	t.breaker = breaker{}
 }
 
-// Unknown returns a probe whose call showed nothing: it was cancelled.
+// Unknown returns a probe whose call was cancelled and showed nothing.
 func (t *Track) Unknown() {
 	t.limiter.mu.Lock()
 	defer t.limiter.mu.Unlock()

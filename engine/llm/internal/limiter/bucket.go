@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// bucket allows a rate: it fills steadily, and holds what a tenth of a minute allows. What is
-// larger than all that it holds goes when it is full, and is owed.
+// bucket is a token bucket: it fills steadily and holds the amount of a tenth of a minute. An amount larger than its
+// capacity is allowed when it is full, and leaves a debt.
 type bucket struct {
-	perSecond, most float64 // 0: no bound
+	perSecond, most float64 // 0: no limit
 	has             float64
 	at              time.Time // of has
 }
@@ -25,20 +25,20 @@ func (b *bucket) fill(now time.Time) {
 	b.at = now
 }
 
-// wait is how long it takes until n may be spent.
+// wait returns how long it takes until n may be spent.
 func (b *bucket) wait(n float64, now time.Time) time.Duration {
 	if b.perSecond <= 0 {
 		return 0
 	}
 	b.fill(now)
 	lacks := min(n, b.most) - b.has
-	if lacks <= 1e-9 { // what rounding leaves would be waited for without end
+	if lacks <= 1e-9 { // waiting for a rounding error would never end
 		return 0
 	}
 	return time.Duration(math.Ceil(lacks / b.perSecond * float64(time.Second)))
 }
 
-// spend takes n out, or puts back what is below 0.
+// spend takes n out, or returns -n if n is negative.
 func (b *bucket) spend(n float64, now time.Time) {
 	if b.perSecond <= 0 {
 		return

@@ -1,6 +1,6 @@
-// Package limiter holds model calls back: so many at once for each provider and credential, so many
-// a minute, fewer while the provider says that it is too many, and none to a model that fails
-// every call. Calls wait in the order in which they come.
+// Package limiter limits model calls for each provider and credential: the number of concurrent calls and of calls per
+// minute, fewer while the provider reports too many, and none to a model that fails every call. Waiting calls are
+// served in the order of arrival.
 package limiter
 
 import (
@@ -12,46 +12,46 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// Settings are the bounds of a limiter. Zero means no bound.
+// Settings are the limits of a limiter. Zero means no limit.
 type Settings struct {
-	InFlight int     // calls at once
-	Requests float64 // a minute
-	Tokens   float64 // a minute, of input and output
+	InFlight int     // concurrent calls
+	Requests float64 // per minute
+	Tokens   float64 // per minute, of input and output
 }
 
-// Limiter is what the calls of one provider under one credential share.
+// Limiter is the state that the calls of one provider under one credential share.
 type Limiter struct {
 	clock clock.Clock
 	set   Settings
 
 	mu       sync.Mutex
-	window   float64 // calls that may be in flight by now: 1 to InFlight
+	window   float64 // concurrent calls currently allowed: 1 to InFlight
 	busy     int     // calls in flight
-	begun    uint64  // calls that were let go, ever
-	shrunk   uint64  // begun when the window was last made smaller
+	begun    uint64  // calls admitted in total
+	shrunk   uint64  // begun when the window was last reduced
 	futile   bool    // no call was served since then
 	tickets  uint64
 	tracks   map[string]*Track
 	requests bucket
 	tokens   bucket
-	stop     func() bool // of the timer, nil when none runs
-	wakes    time.Time   // when it does
+	stop     func() bool // stops the timer, nil if none runs
+	wakes    time.Time   // when the timer fires
 }
 
-// Track is one model's part of a limiter: what waits for it, and how it fares.
+// Track is one model's part of a limiter: its waiting calls and its state.
 type Track struct {
 	limiter *Limiter
-	urgent  list.List // of *waiter: those that have been refused several times
-	waiting list.List // all others
-	closed  time.Time // nothing is sent before
+	urgent  list.List // of *waiter: calls that were refused several times
+	waiting list.List // all other calls
+	closed  time.Time // nothing is sent before this time
 	breaker
 }
 
-// waiter is a call that waits.
+// waiter is a waiting call.
 type waiter struct {
 	permit   Permit
 	ticket   uint64
-	ready    chan struct{} // closed once admitted; nil when the call never had to wait
+	ready    chan struct{} // closed once admitted; nil if the call did not have to wait
 	admitted bool
 	in       *list.List
 	at       *list.Element
@@ -60,7 +60,7 @@ type waiter struct {
 // Permit is the right to one call. It must be released.
 type Permit struct {
 	track *Track
-	order uint64 // of begun
+	order uint64 // the value of begun at admission
 	cost  float64
 }
 
@@ -82,8 +82,8 @@ func (l *Limiter) Track(model string) *Track {
 	return t
 }
 
-// Acquire waits until the call may be made, or the context is done, whose error it returns then.
-// An urgent call goes before all that are not. The cost is the tokens that the call may use.
+// Acquire waits until the call may be made. If the context ends first, it returns the context's error. Urgent calls go
+// before all others. The cost is the number of tokens that the call may use.
 func (t *Track) Acquire(ctx context.Context, urgent bool, cost int) (Permit, error) {
 	w := t.join(urgent, float64(cost))
 	if w.ready == nil {
@@ -113,7 +113,7 @@ func (t *Track) join(urgent bool, cost float64) *waiter {
 	return w
 }
 
-// leave takes a call out that does not wait any longer.
+// leave removes a call that no longer waits.
 func (t *Track) leave(w *waiter) {
 	l := t.limiter
 	l.mu.Lock()
@@ -126,7 +126,7 @@ func (t *Track) leave(w *waiter) {
 	l.admit()
 }
 
-// Release returns the permit, with the tokens that the call used.
+// Release returns the permit and books the tokens that the call used.
 func (p Permit) Release(used int) {
 	l := p.track.limiter
 	l.mu.Lock()
@@ -136,8 +136,8 @@ func (p Permit) Release(used int) {
 	l.admit()
 }
 
-// Served says that the provider answered: the window grows, slowly, by one when as many calls
-// as four windows hold were served.
+// Served records that the provider answered. The window grows slowly, by one after about four windows of calls were
+// served.
 func (p Permit) Served() {
 	l := p.track.limiter
 	l.mu.Lock()
@@ -146,9 +146,9 @@ func (p Permit) Served() {
 	l.futile = false
 }
 
-// Limited says that the provider wants fewer calls, and none for the model before the wait is
-// over: the window is halved, once for all calls that were under way at the same time, and not
-// again before one is served: where all are refused, fewer at once are refused as well.
+// Limited records that the provider wants fewer calls, and none for the model before wait is over. It halves the
+// window, once for all calls that were in flight at the same time, and not again before a call is served: if all calls
+// are refused, fewer concurrent ones would be refused as well.
 func (p Permit) Limited(wait time.Duration) {
 	l := p.track.limiter
 	l.mu.Lock()
@@ -161,7 +161,7 @@ func (p Permit) Limited(wait time.Duration) {
 	}
 }
 
-// admit lets calls go, in the order of their tickets, as far as the bounds allow.
+// admit admits calls, in the order of their tickets, as far as the limits allow.
 func (l *Limiter) admit() {
 	now := l.clock.Now()
 	for l.set.InFlight <= 0 || l.busy < int(l.window) {
@@ -186,7 +186,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// first returns the call that is next, else when the first closed track with calls opens.
+// first returns the next call. If there is none, it returns when the first closed track with waiting calls opens.
 func (l *Limiter) first(now time.Time) (next *waiter, opens time.Time) {
 	for _, t := range l.tracks {
 		at, urgent := t.waiting.Front(), false
@@ -214,7 +214,7 @@ func (l *Limiter) first(now time.Time) (next *waiter, opens time.Time) {
 	return next, opens
 }
 
-// wakeAt has admit called then, unless it is called earlier anyway. Zero is never.
+// wakeAt schedules a call of admit, unless one is scheduled earlier anyway. The zero time means never.
 func (l *Limiter) wakeAt(at time.Time) {
 	if at.IsZero() || l.stop != nil && !l.wakes.After(at) {
 		return
@@ -226,7 +226,7 @@ func (l *Limiter) wakeAt(at time.Time) {
 	l.stop = l.clock.AfterFunc(at.Sub(l.clock.Now()), func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if !l.wakes.Equal(at) { // another timer took its place
+		if !l.wakes.Equal(at) { // another timer replaced it
 			return
 		}
 		l.stop = nil
@@ -234,7 +234,7 @@ func (l *Limiter) wakeAt(at time.Time) {
 	})
 }
 
-// idle reports whether nothing is lost when the limiter is made anew.
+// idle reports whether the limiter can be recreated without losing state.
 func (l *Limiter) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -247,14 +247,14 @@ func (l *Limiter) idle() bool {
 	return l.busy == 0 && l.requests.full(now) && l.tokens.full(now)
 }
 
-// Load is how a limiter is doing.
+// Load describes a limiter's current load.
 type Load struct {
 	InFlight int // calls in flight
-	Waiting  int // calls that wait
-	Allowed  int // calls that may be in flight by now, 0 for any number
+	Waiting  int // waiting calls
+	Allowed  int // concurrent calls currently allowed, 0 for any number
 }
 
-// Load says how the limiter is doing.
+// Load returns the limiter's current load.
 func (l *Limiter) Load() Load {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// hand is a clock that is moved by hand.
+// hand is a clock that is advanced by hand.
 type hand struct {
 	mu     sync.Mutex
 	now    time.Time
@@ -47,7 +47,7 @@ func (h *hand) AfterFunc(d time.Duration, f func()) func() bool {
 	}
 }
 
-// advance moves the clock and calls what is due, in order.
+// advance advances the clock and calls due functions in order.
 func (h *hand) advance(d time.Duration) {
 	h.mu.Lock()
 	end := h.now.Add(d)
@@ -78,7 +78,7 @@ func limiterOf(h *hand, s Settings) *Limiter {
 	return all.Get(h, "p", "http://p", "key", func() Settings { return s })
 }
 
-// waits joins a call that has to wait; done is closed when it is admitted.
+// waits joins a call that must wait; done is closed when it is admitted.
 func waits(t *testing.T, track *Track, urgent bool) *waiter {
 	t.Helper()
 	w := track.join(urgent, 0)
@@ -142,7 +142,7 @@ func TestWindow(t *testing.T) {
 		held = append(held, goes(t, m))
 	}
 	waiting := waits(t, m, false)
-	for _, p := range held { // all under way at the same time: one refusal
+	for _, p := range held { // all in flight at the same time: one refusal
 		p.Limited(0)
 	}
 	if got := l.Load().Allowed; got != 4 {
@@ -154,7 +154,7 @@ func TestWindow(t *testing.T) {
 			t.Errorf("after %d releases: admitted %v", i+1, admitted(waiting))
 		}
 	}
-	waiting.permit.Limited(0) // fewer at once did not help
+	waiting.permit.Limited(0) // fewer concurrent calls did not help
 	waiting.permit.Release(0)
 	if got := l.Load().Allowed; got != 4 {
 		t.Errorf("where nothing is served: %d allowed, want 4", got)
@@ -190,7 +190,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A model that is limited holds back its own calls alone, and those until its time has come.
+// A limited model only delays its own calls, and only until its time.
 func TestClosedTrack(t *testing.T) {
 	h := newHand()
 	l := limiterOf(h, Settings{InFlight: 4})
@@ -212,7 +212,7 @@ func TestClosedTrack(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	h := newHand()
-	m := limiterOf(h, Settings{Requests: 60}).Track("m") // one a second, six at once
+	m := limiterOf(h, Settings{Requests: 60}).Track("m") // one per second, six at once
 	for range 6 {
 		goes(t, m).Release(0)
 	}
@@ -226,9 +226,9 @@ func TestRates(t *testing.T) {
 		t.Error("the seventh does not go after a second")
 	}
 
-	m = limiterOf(h, Settings{Tokens: 6000}).Track("m") // 100 a second, 600 at once
+	m = limiterOf(h, Settings{Tokens: 6000}).Track("m") // 100 per second, 600 at once
 	p := m.join(false, 500).permit
-	p.Release(100) // 400 come back
+	p.Release(100) // 400 are returned
 	if m.join(false, 500).ready != nil {
 		t.Error("tokens that were not used are not given back")
 	}
@@ -295,7 +295,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// Calls that wait for a track to open hear at once that their model is not asked any more.
+// Calls that wait for a track to open are notified at once when their model is no longer asked.
 func TestBreakerFreesThoseWhoWait(t *testing.T) {
 	l := limiterOf(newHand(), Settings{InFlight: 2})
 	m := l.Track("m")
@@ -328,7 +328,7 @@ func TestContextEndsTheWait(t *testing.T) {
 	}
 }
 
-// However many calls come and go, no more are in flight than may be, and none is left behind.
+// However many calls there are, no more are in flight than permitted, and none is left behind.
 func TestManyCalls(t *testing.T) {
 	all := &Limiters{}
 	l := all.Get(clock.Machine{}, "p", "", "", func() Settings { return Settings{InFlight: 3} })
@@ -370,8 +370,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// A store that makes a key at each look does not make limiters without end.
-// A limiter in which anything goes on is kept, however many there are.
+// A store that returns a new key at each lookup does not create limiters without end. A limiter in use is kept, however
+// many there are.
 func TestBusyLimitersAreKept(t *testing.T) {
 	for name, keep := range map[string]func(l *Limiter){
 		"a call in flight":       func(l *Limiter) { goes(t, l.Track("m")) },

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// most is how many limiters are kept though nothing happens in them: with a store that makes a
-// new key at each look, each call has its own limiter.
+// most is how many idle limiters are kept: with a secret store that returns a new key at each lookup, each call has its
+// own limiter.
 const most = 256
 
 // Limiters finds limiters by clock, provider, address and credential.
@@ -23,7 +23,7 @@ type limitersKey struct {
 	credential        [sha256.Size]byte
 }
 
-// Get returns a limiter, made by the settings at its first use.
+// Get returns a limiter and creates it with the settings at its first use.
 func (s *Limiters) Get(clock clock.Clock, provider, address, credential string, set func() Settings) *Limiter {
 	key := limitersKey{clock, provider, address, sha256.Sum256([]byte(credential))}
 	s.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// answer gathers what arrives, whole or in pieces.
+// answer collects an answer that arrives whole or in pieces.
 type answer struct {
 	text, reasoning, refusal strings.Builder
 
@@ -19,11 +19,11 @@ type answer struct {
 	byIndex map[int]*callPieces
 	byID    map[string]*callPieces
 
-	details []*detail          // reasoning_details, to be sent back
-	images  []model.Image      // of forms whose answers list their kinds side by side
-	sound   *sound             // of those, too
+	details []*detail          // reasoning_details, which are sent back
+	images  []model.Image      // of forms whose answers list their kinds separately
+	sound   *sound             // also of those forms
 	blocks  []*block           // of forms whose answers are lists of parts
-	open    map[int]*openBlock // of a stream whose pieces name the index of their block
+	open    map[int]*openBlock // of a stream whose pieces contain the index of their block
 
 	claude claudeState
 	gemini geminiState
@@ -32,16 +32,16 @@ type answer struct {
 	cited     []cited
 	searched  searched
 	model, id string
-	finish    string // the provider's word, kept when later pieces hold none
+	finish    string // the provider's word; a later piece without one does not clear it
 	ended     bool   // an end marker was seen: nothing of the answer is missing
 	usage     *model.Usage
-	count     int      // parts, calls and details that it has
+	count     int      // the number of parts, calls and details
 	failure   *failure // an error object inside an answer of status 200
 	sink      func(engine.Token)
 	keys      *redact.Set
 	provider  string
-	aloud     string // the media type of what is said aloud, as the request asks for it
-	linger    func() // called once nothing more than the end of the stream is awaited
+	aloud     string // the media type of spoken answers that the request asks for
+	linger    func() // called when only the end of the stream is awaited
 }
 
 func newAnswer(p *Plan) *answer {
@@ -52,11 +52,11 @@ func newAnswer(p *Plan) *answer {
 	return a
 }
 
-// longestName bounds the name of a call that comes in pieces, far above what providers take.
+// longestName bounds the name of a call that arrives in pieces, far above what providers accept.
 const longestName = 1024
 
 type callPieces struct {
-	index    int // in the order of the answer
+	index    int // position in the answer
 	id, name string
 	args     strings.Builder
 }
@@ -65,18 +65,18 @@ func (c *callPieces) made() *model.ToolCall {
 	return &model.ToolCall{ID: c.id, Name: c.name, Args: c.args.String()}
 }
 
-// identify keeps the id of the answer and the name of the model where a piece says them.
+// identify stores the id of the answer and the name of the model if a piece contains them.
 func (a *answer) identify(id, name loose) {
 	a.id, a.model = cmp.Or(string(id), a.id), cmp.Or(string(name), a.model)
 }
 
-// mostParts bounds the parts, calls and details of an answer, far above what any model makes: each takes
-// many times the memory of the few bytes that it may come in.
+// mostParts bounds the parts, calls and details of an answer, far above what any model generates: each takes many times
+// the memory of its few bytes on the wire.
 const mostParts = 20_000
 
 func (a *answer) part() { a.count++ }
 
-// crowded is the error of an answer with too many parts.
+// crowded returns the error of an answer with too many parts.
 func (a *answer) crowded() error {
 	if a.count <= mostParts {
 		return nil
@@ -95,8 +95,8 @@ func (a *answer) add(to *strings.Builder, t engine.Token) {
 	}
 }
 
-// addCall takes a piece of a tool call. Pieces belong together by index; where a server
-// sends none, or the same for all, by id; a piece with neither continues the last call.
+// addCall takes a piece of a tool call. Pieces belong together by index. If a server sends no index, or the same one
+// for all, they belong together by id. A piece with neither continues the last call.
 func (a *answer) addCall(index *int, id, name, args string) {
 	c := a.find(index, id, name)
 	if c == nil {
@@ -124,7 +124,7 @@ func (a *answer) newCall() *callPieces {
 	return c
 }
 
-// addWholeCall takes a call that comes in one piece, or its beginning.
+// addWholeCall takes a call that arrives in one piece, or its beginning.
 func (a *answer) addWholeCall(id, name, args string) *callPieces {
 	c := a.newCall()
 	c.id, c.name = id, name
@@ -141,7 +141,7 @@ func (a *answer) find(index *int, id, name string) *callPieces {
 	if index != nil {
 		c := a.byIndex[*index]
 		if c != nil && id != "" && c.id != "" && id != c.id && name != "" {
-			return nil // another call under the same index
+			return nil // another call with the same index
 		}
 		return c
 	}
@@ -161,23 +161,23 @@ func (a *answer) end(finish string) {
 	}
 }
 
-// done marks that the answer is complete and only the stream's own end is to come.
+// done marks that the answer is complete and only the end of the stream is missing.
 func (a *answer) done() {
 	a.ended = true
 	a.linger()
 }
 
-// brokeOff notes that the provider broke the answer off.
+// brokeOff records that the provider broke off the answer.
 func (a *answer) brokeOff(code, says string) {
 	a.failure = &failure{kind: engine.KindServer, what: "the provider broke the answer off", code: code, says: says, retryable: true}
 }
 
-// failedBy notes an error object inside the answer.
+// failedBy records an error object inside the answer.
 func (a *answer) failedBy(object json.RawMessage) {
 	a.failure = a.inAnswer([]byte(`{"error":` + string(object) + `}`))
 }
 
-// response is the answer as decoded: nothing is generated, filled in or judged.
+// response returns the answer as decoded: nothing is generated, filled in or judged.
 func (a *answer) response() *model.Response {
 	r := &model.Response{Model: a.model, RequestID: a.id, RawFinish: a.finish, Citations: a.citations()}
 	if a.usage != nil {
@@ -201,7 +201,7 @@ func (a *answer) response() *model.Response {
 	return r
 }
 
-// gathered are the parts of an answer that lists its kinds side by side.
+// gathered returns the parts of an answer that lists its kinds separately.
 func (a *answer) gathered() []model.Part {
 	var parts []model.Part
 	if a.reasoning.Len() > 0 || len(a.details) > 0 {
@@ -226,7 +226,7 @@ func (a *answer) gathered() []model.Part {
 	return parts
 }
 
-// FinishOf reads a provider's word for why it stopped. Several say "stop" after calls.
+// FinishOf converts a provider's finish reason. Several providers report "stop" after calls.
 func FinishOf(raw string, calls bool) model.Finish {
 	f := finishOf(raw)
 	if calls && (f == model.FinishStop || f == model.FinishUnknown) {

@@ -7,15 +7,15 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// The least tokens of an answer besides its thoughts, and of thoughts that nobody sets a number for: with less a
-// model that thinks is paid for nothing.
+// The minimum tokens of an answer in addition to its thoughts, and of thoughts without a set number: with fewer, a
+// reasoning model is paid for nothing.
 const (
 	leastAnswer  = 16
 	leastThought = 128
 )
 
-// longest are the most tokens of an answer, thoughts included, by how the ids of models begin. Those whose names
-// begin like another's come first. Sources: the providers' tables of models, November 2026.
+// longest lists the maximum tokens of an answer, thoughts included, by prefix of the model id. A longer prefix comes
+// before a shorter one that it starts with. Sources: the providers' model tables, November 2026.
 var longest = []struct {
 	prefix string
 	tokens int
@@ -31,8 +31,7 @@ var longest = []struct {
 	{"deepseek-chat", 8192, false}, {"deepseek-reasoner", 65_536, true},
 }
 
-// answerMost looks up whether a model thinks by default, and the most tokens of its answers, 0 when
-// that is not known.
+// answerMost returns whether a model thinks by default, and the maximum tokens of its answers, 0 if unknown.
 func answerMost(id string) (thinks bool, most int) {
 	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
 	if strings.Contains(id, "claude") {
@@ -46,18 +45,18 @@ func answerMost(id string) (thinks bool, most int) {
 	return false, 0
 }
 
-// thoughts are the least tokens that a degree of thinking is worth being paid for.
+// thoughts are the minimum tokens that make an effort of thinking worth paying for.
 var thoughts = map[string]int{"none": 0, "minimal": 0, "low": leastThought, "": leastThought, "medium": 2 * leastThought, "high": 4 * leastThought, "xhigh": 8 * leastThought, "max": 8 * leastThought}
 
-// AnswerSize returns the least that the limit of an answer must be for the provider to take it, and for the model to
-// come to an answer after its thoughts, and the most that the answer can have; 0 is not known.
+// AnswerSize returns the smallest limit of an answer that the provider accepts and that lets the model answer after its
+// thoughts, and the maximum size of an answer; 0 is unknown.
 func AnswerSize(d Dialect, id string, r *model.Request) (least, most int) {
 	thinks, most := answerMost(id)
 	switch d := d.(type) {
 	case *Anthropic:
 		c, err := claudeCallOf(&Plan{Model: id, Request: r})
 		switch {
-		case err != nil: // the call fails by that
+		case err != nil: // the call will fail with this error
 			return 1, most
 		case c.thinking != nil && c.thinking.Budget > 0:
 			return c.thinking.Budget + leastAnswer, c.maxTokens
@@ -81,7 +80,7 @@ func AnswerSize(d Dialect, id string, r *model.Request) (least, most int) {
 		case n != nil && d.Thinking == ThinkReasoning:
 			return max(*n, leastBudget) + leastAnswer, most
 		case d.Thinking == ThinkReasoning && strings.Contains(id, "claude") && thoughts[r.Params.Effort] > 0 && r.Params.Effort != "":
-			return leastBudget + leastAnswer, most // what is made of a degree there
+			return leastBudget + leastAnswer, most // the budget that an effort becomes there
 		case thinks || r.Params.Effort != "":
 			return thoughts[r.Params.Effort] + leastAnswer, most
 		}

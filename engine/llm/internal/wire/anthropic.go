@@ -12,7 +12,7 @@ type Anthropic struct{}
 // claudeFamily is the name under which the provider's signatures are kept.
 const claudeFamily = "anthropic"
 
-// callID returns the id itself, or one of the same form for an id from another provider.
+// callID returns the id, or a derived one in this provider's form for an id from another provider.
 func (d *Anthropic) callID(id string) string {
 	if id == "" || !isAlnum(strings.NewReplacer("_", "", "-", "").Replace(id)) {
 		return "toolu_" + shortID(id)
@@ -24,7 +24,7 @@ func (d *Anthropic) limit() (object string, names []string) {
 	return "", []string{"max_tokens"}
 }
 
-// write writes the parameters that the request has and no other: newer models refuse some.
+// write writes only the parameters that the request has: newer models refuse some.
 func (d *Anthropic) write(p *Plan) (*Body, error) {
 	b := modelBody(p)
 	call, err := claudeCallOf(p)
@@ -69,8 +69,8 @@ type claudeTool struct {
 	Cache       *cacheMark      `json:"cache_control,omitempty"`
 }
 
-// tools are the request's, or, where it has none, those that its conversation has called: the
-// provider requires them, and the request says that none may be called any more.
+// tools returns the request's tools or, if it has none, those that its conversation has called: the provider requires
+// them, and the request forbids further calls.
 func (d *Anthropic) tools(p *Plan) []claudeTool {
 	var out []claudeTool
 	for _, t := range p.Tools {
@@ -91,7 +91,7 @@ func (d *Anthropic) tools(p *Plan) []claudeTool {
 	return out
 }
 
-// address puts the key where this provider wants it.
+// address puts the key into this provider's header.
 func (d *Anthropic) address(req *http.Request, p *Plan) {
 	req.Header.Del("Authorization")
 	req.Header.Set("X-Api-Key", p.Bearer)

@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// claudeState is what an answer of this dialect gathers besides what all do.
+// claudeState is the part of an answer that only this dialect collects.
 type claudeState struct {
-	noUsage bool   // a count was invalid: no later one makes up for it
+	noUsage bool   // a count was invalid: later ones do not correct it
 	refusal string // why the model refused, in the provider's words
 }
 
@@ -31,9 +31,8 @@ type claudeStop struct {
 	Details json.RawMessage `json:"stop_details"`
 }
 
-// claudeContent is a block of an answer. Of the types only a few are read. What tools of the
-// provider's own do and find, what it compacts, and any type that is not known shows in no answer:
-// it is state, which goes back as it came.
+// claudeContent is a block of an answer. Only a few types are read. The calls and results of the provider's own tools,
+// its compactions and unknown types do not appear in an answer: they are state, which is sent back unchanged.
 type claudeContent struct {
 	Type      string          `json:"type"`
 	Text      loose           `json:"text"`
@@ -79,13 +78,13 @@ type claudeUsage struct {
 	Out     *count    `json:"output_tokens"`
 	Written *count    `json:"cache_creation_input_tokens"`
 	Read    *count    `json:"cache_read_input_tokens"`
-	Lives   *struct { // what was written, by how long it is kept
+	Lives   *struct { // cache writes by lifetime
 		Minutes count `json:"ephemeral_5m_input_tokens"`
 		Hour    count `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
 	Details struct {
 		Thinking  *count `json:"thinking_tokens"`
-		Reasoning *count `json:"reasoning_tokens"` // of others that speak this
+		Reasoning *count `json:"reasoning_tokens"` // of other servers that speak this dialect
 	} `json:"output_tokens_details"`
 }
 
@@ -108,7 +107,7 @@ func (d *Anthropic) event(data []byte, a *answer) error {
 		return wrongForm("message's event", err)
 	}
 	switch e.Type {
-	case "message": // a server that was asked for a stream may put all into one event
+	case "message": // a server that was asked for a stream may send everything in one event
 		return d.document(data, a)
 	case "message_start":
 		a.claudeMessage(&e.Message)
@@ -145,7 +144,7 @@ func (a *answer) claudeMessage(m *claudeMessageAnswer) {
 	a.claudeUsage(m.Usage)
 }
 
-// claudeWhole takes a block that comes in one piece.
+// claudeWhole takes a block that arrives in one piece.
 func (a *answer) claudeWhole(c *claudeContent) {
 	if c.Type == "tool_use" {
 		a.wholeCallBlock(c.ID, c.Name, arguments(c.Input))
@@ -154,7 +153,7 @@ func (a *answer) claudeWhole(c *claudeContent) {
 	a.claudeClose(a.claudeText(c))
 }
 
-// claudeText begins a part of text, thoughts or state with what its block holds already.
+// claudeText begins a part of text, thoughts or state with the content of its first piece.
 func (a *answer) claudeText(c *claudeContent) *openBlock {
 	o := &openBlock{}
 	switch c.Type {
@@ -192,7 +191,7 @@ func (a *answer) claudeBegin(index int, c *claudeContent) {
 func (a *answer) claudePiece(e *claudeEvent) {
 	d := &e.Delta
 	if a.open[e.Index] == nil {
-		// A server that leaves out where a block begins says by its pieces what it is.
+		// If a server omits the start of a block, the type of its pieces shows its kind.
 		a.claudeBegin(e.Index, &claudeContent{Type: strings.TrimSuffix(d.Type, "_delta")})
 	}
 	o := a.open[e.Index]
@@ -217,7 +216,7 @@ func (a *answer) claudePiece(e *claudeEvent) {
 	}
 }
 
-// claudeClose ends a block, whose signature is kept as the block without its text.
+// claudeClose ends a block. Its signature is kept as the block without its text.
 func (a *answer) claudeClose(o *openBlock) {
 	switch a.seal(o, claudeFamily); {
 	case o == nil:
@@ -228,7 +227,7 @@ func (a *answer) claudeClose(o *openBlock) {
 	}
 }
 
-// keep makes a block of state one that goes back, with all that was added to it.
+// keep stores a state block, with its pieces, so that it is sent back.
 func (o *openBlock) keep() {
 	added := o.added.String()
 	switch {
@@ -252,8 +251,8 @@ func (a *answer) claudeStop(s *claudeStop) {
 	}
 }
 
-// claudeUsage takes counts, which replace those that came before. Input that was read from the
-// cache or written to it is counted apart by the provider, and is input.
+// claudeUsage takes counts, which replace earlier ones. The provider counts cache reads and writes separately from
+// input; here they are input.
 func (a *answer) claudeUsage(u *claudeUsage) {
 	if u == nil || a.claude.noUsage {
 		return
@@ -275,7 +274,7 @@ func (a *answer) claudeUsage(u *claudeUsage) {
 		from *count
 	}{{&in, u.In}, {&n.Out, u.Out}, {&n.CacheRead, u.Read}, {&n.CacheWrite, u.Written}, {&n.Reasoning, u.Details.Thinking}} {
 		switch {
-		case c.from == nil || *c.from == 0 && *c.to > 0: // some servers count the input at the beginning alone
+		case c.from == nil || *c.from == 0 && *c.to > 0: // some servers count the input only at the beginning
 		case *c.from == noCount:
 			a.usage, a.claude.noUsage = nil, true
 			return

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// claudeQuirks are answers of Anthropic's dialect as servers really write them.
+// claudeQuirks are answers in Anthropic's dialect as servers really write them.
 var claudeQuirks = []quirk{
 	{
 		name: "blocks of all sorts", dialect: "anthropic",
@@ -164,8 +164,8 @@ func FuzzAnthropic(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body string) { decodes(t, planFor("anthropic"), status, body) })
 }
 
-// TestThoughtsGoBack: what an answer says is what a dialect writes of it in the next request, in
-// the same order and sealed as it came; thoughts of others are left out.
+// TestThoughtsGoBack: what an answer contains is what the dialect writes in the next request, in the same order and
+// with the same signatures; thoughts of others are left out.
 func TestThoughtsGoBack(t *testing.T) {
 	r, err := planFor("anthropic").Decode(200, http.Header{}, strings.NewReader(claudeQuirks[0].body))
 	if err != nil {
@@ -194,7 +194,7 @@ func TestThoughtsGoBack(t *testing.T) {
 	}
 }
 
-// What the provider's own tools did in a stream goes back with what the pieces made of it.
+// The calls of the provider's own tools in a stream are sent back with the content of their pieces.
 func TestStateGoesBack(t *testing.T) {
 	for _, q := range claudeQuirks {
 		if q.name != "blocks of the provider's own tools in pieces" {
@@ -218,7 +218,7 @@ func TestStateGoesBack(t *testing.T) {
 	}
 }
 
-// A thought whose text is left out goes back with its signature all the same.
+// A thought without its text is nevertheless sent back with its signature.
 func TestOmittedThoughtGoesBack(t *testing.T) {
 	body := `{"content":[{"type":"thinking","thinking":"","signature":"c2ln"},{"type":"text","text":"a"}],"stop_reason":"end_turn"}`
 	r, err := planFor("anthropic").Decode(200, http.Header{}, strings.NewReader(body))
@@ -234,7 +234,7 @@ func TestOmittedThoughtGoesBack(t *testing.T) {
 	}
 }
 
-// TestAnthropicFailures: what is no complete answer is an error of a kind, with what had come.
+// TestAnthropicFailures: an incomplete answer is an error with a kind and the received part.
 func TestAnthropicFailures(t *testing.T) {
 	begun := []string{`{"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":7,"output_tokens":1}}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"par"}}`}

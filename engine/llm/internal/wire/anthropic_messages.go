@@ -11,18 +11,17 @@ type claudeMessages []*claudeMessage
 
 type claudeMessage struct {
 	Role    string `json:"role"`
-	Content []any  `json:"content"` // a *claudeBlock, a *claudeSeal, or a block as it came
+	Content []any  `json:"content"` // a *claudeBlock, a *claudeSeal, or a block sent back unchanged
 }
 
 type cacheMark struct {
 	Type string `json:"type"`
 }
 
-// ephemeral is the one kind of mark; it is read only.
+// ephemeral is the only kind of mark; it is never modified.
 var ephemeral = &cacheMark{"ephemeral"}
 
-// claudeBlock is a piece of a message that may carry a mark for the cache: a text, a picture, a call, or
-// the result of one.
+// claudeBlock is a part of a message that may carry a cache mark: a text, a picture, a call, or a call's result.
 type claudeBlock struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text,omitempty"`
@@ -43,8 +42,8 @@ type claudeSource struct {
 	URL   string `json:"url,omitempty"`
 }
 
-// messages writes the conversation. Turns of one side that follow each other are one message, so
-// that the results of parallel calls stand together in the one behind the calls, as they must.
+// messages writes the conversation. Consecutive turns of one side become one message: the results of parallel calls
+// must be in one message after the calls.
 func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 	var out claudeMessages
 	add := func(role string, blocks ...any) {
@@ -70,7 +69,7 @@ func (d *Anthropic) messages(r *model.Request) (claudeMessages, error) {
 		add(role, blocks...)
 	}
 	if n := len(out); n == 0 || out[n-1].Role == "assistant" && r.Messages[len(r.Messages)-1].Role == model.RoleUser {
-		add("user", &claudeBlock{Type: "text", Text: "(no input)"}) // blank text is refused, and a turn is needed
+		add("user", &claudeBlock{Type: "text", Text: "(no input)"}) // blank text is refused, and a turn is required
 	}
 	return out, nil
 }
@@ -106,7 +105,8 @@ func (d *Anthropic) blocks(m *model.Message, inside results) ([]any, error) {
 	return out, nil
 }
 
-// claudeResult is the content of a result: its text, nil where it is empty, or a list of it and the pictures of the tool.
+// claudeResult returns the content of a result: its text, nil if it is empty, or a list of the text and the tool's
+// pictures.
 func claudeResult(r *model.ToolResult, pictures []*model.Image) (any, error) {
 	text := r.Text
 	if text == "" && r.IsError {
@@ -146,7 +146,7 @@ func pictureBlock(img *model.Image) (*claudeBlock, error) {
 	return &claudeBlock{Type: "image", Source: &claudeSource{Type: "base64", Media: media, Data: data}}, nil
 }
 
-// mark sets the cache's mark at the end of the conversation, where the next turn will find it.
+// mark sets the cache mark at the end of the conversation, where the next turn will find it.
 func (m claudeMessages) mark() {
 	last := m[len(m)-1].Content
 	if block, ok := last[len(last)-1].(*claudeBlock); ok {
@@ -154,10 +154,10 @@ func (m claudeMessages) mark() {
 	}
 }
 
-// claudeSeal is what is kept of a thought besides its text: the block without it.
+// claudeSeal is what is kept of a thought in addition to its text: the block without it.
 type claudeSeal struct {
 	Type      string  `json:"type"`
-	Thinking  *string `json:"thinking,omitempty"` // of a thinking block on its way back
+	Thinking  *string `json:"thinking,omitempty"` // of a thinking block that is sent back
 	Signature string  `json:"signature,omitempty"`
 	Data      string  `json:"data,omitempty"`
 }
@@ -167,9 +167,9 @@ const (
 	redactedBlock = "redacted_thinking"
 )
 
-// stateBlock is what goes back of a part that shows in no answer: a thought, as a *claudeSeal with the
-// signature that it came with, without which the provider takes none; or a block of the provider's own as
-// it came. It is nil for what is another family's.
+// stateBlock returns the block that is sent back for a part that does not appear in an answer: a thought, as a
+// *claudeSeal with its signature, which the provider requires, or a block of the provider's own unchanged. It returns
+// nil for the state of another family.
 func stateBlock(p *model.Part) any {
 	var s claudeSeal
 	if p.Kind != model.PartReasoning || p.Opaque == nil || p.Opaque.Provider != claudeFamily || json.Unmarshal([]byte(p.Opaque.Data), &s) != nil {

@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// Claude is what one of Anthropic's models takes in a request. The provider refuses a request
-// that holds anything else with status 400.
+// Claude describes what one of Anthropic's models accepts in a request. The provider refuses a request with anything
+// else with status 400.
 type Claude struct {
-	name      string // what the ids of the model contain
-	MaxTokens int    // the greatest max_tokens
+	name      string // part of the model's ids
+	MaxTokens int    // the maximum max_tokens
 	Schema    bool   // output_config.format and strict tools
 	sampling  bool   // temperature and top_p
-	budget    bool   // thinking of a number of tokens
-	adaptive  bool   // thinking as much as the model sees fit
-	off       string // the type of thinking that turns it off; "" when it is off unless asked for
+	budget    bool   // thinking with a number of tokens
+	adaptive  bool   // thinking as much as the model decides
+	off       string // the type of thinking that turns it off; "" if it is off by default
 	efforts   []string
 	free      bool // cannot be made to call a tool
 }
 
-// claudeAlways is the off of a model that cannot but think.
+// claudeAlways is the off of a model that always thinks.
 const claudeAlways = "always"
 
-// The words for effort, the least first.
+// The words for effort, in increasing order.
 var (
 	threeEfforts = []string{"low", "medium", "high"}
 	fourEfforts  = []string{"low", "medium", "high", "max"}
 	allEfforts   = []string{"low", "medium", "high", "xhigh", "max"}
 )
 
-// claudes are the models that are known, those whose names begin like another's first. Sources:
-// the provider's Go SDK 1.84 (ids, types of thinking, words for effort), the tables of the AI SDK
-// 3.0.138 and of models.dev, November 2026; where they differ on a limit, the lower one.
+// claudes are the known models. A longer name comes before a shorter one that it starts with. Sources: the provider's
+// Go SDK 1.84 (ids, types of thinking, words for effort), the tables of the AI SDK 3.0.138 and of models.dev, November
+// 2026; where they differ on a limit, the lower one.
 var claudes = []Claude{
 	{name: "sonnet-5-5", MaxTokens: 128_000, Schema: true, adaptive: true, off: "between_tools", efforts: allEfforts, free: true},
 	{name: "opus-5-5", MaxTokens: 128_000, Schema: true, adaptive: true, off: claudeAlways, efforts: allEfforts, free: true},
@@ -62,9 +62,9 @@ var claudes = []Claude{
 	{name: "claude-instant", MaxTokens: 4096, sampling: true},
 }
 
-// ClaudeOf looks a model up by its id, with or without a date and whatever comes before and
-// after. A newer Claude is taken to be like the newest here. Any other model behind an address
-// that speaks this dialect is asked for nothing that only some have.
+// ClaudeOf looks up a model by its id, with or without a date and other text around its name. An unknown Claude is
+// treated like the newest known one. For other models behind an address that speaks this dialect, nothing is requested
+// that only some models support.
 func ClaudeOf(model string) Claude {
 	id := strings.ReplaceAll(strings.ToLower(model), ".", "-")
 	if !strings.Contains(id, "claude") {
@@ -78,7 +78,7 @@ func ClaudeOf(model string) Claude {
 	return Claude{MaxTokens: 64_000, Schema: true, adaptive: true, off: "disabled", efforts: allEfforts}
 }
 
-// effort is the model's word for a degree of thinking: the next lower one that it has.
+// effort returns the model's word for an effort: the next lower one that it has.
 func (c *Claude) effort(word string) string {
 	if word == "minimal" {
 		word = "low"

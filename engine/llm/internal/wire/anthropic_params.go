@@ -6,25 +6,25 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// longAnswer is a max_tokens from which on an answer may take more than ten minutes, by the
-// provider's own count of 128,000 tokens an hour. Connections that are silent for so long are
-// cut on the way, so that such a call is streamed though nobody listens.
+// longAnswer is the max_tokens above which an answer may take more than ten minutes, by the provider's rate of 128,000
+// tokens an hour. Connections that are silent that long are cut on the way, so such a call is streamed even if nobody
+// listens.
 const longAnswer = 21_333
 
-// leastBudget is the least thinking that can be asked for by a number of tokens.
+// leastBudget is the minimum thinking budget in tokens.
 const leastBudget = 1024
 
-// claudeBudgets are the tokens for a word, for models that know no words.
+// claudeBudgets are the thinking budgets for efforts, for models that know no efforts.
 var claudeBudgets = map[string]int{"minimal": leastBudget, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_000, "max": 60_000}
 
-// claudeThinking is how a request asks for thoughts.
+// claudeThinking is how a request asks for thinking.
 type claudeThinking struct {
 	Type    string `json:"type"`
 	Budget  int    `json:"budget_tokens,omitempty"`
 	Display string `json:"display,omitempty"`
 }
 
-// claudeCall is the part of a request that depends on what the model takes.
+// claudeCall is the part of a request that depends on the model.
 type claudeCall struct {
 	model     Claude
 	maxTokens int
@@ -79,7 +79,7 @@ func (c *claudeCall) choose(r *model.Request) error {
 	return nil
 }
 
-// think settles whether and how much the model thinks. max_tokens counts thoughts and answer.
+// think determines whether and how much the model thinks. max_tokens includes thoughts and answer.
 func (c *claudeCall) think(r *model.Request) error {
 	word, tokens := r.Params.Effort, r.Params.ReasoningTokens
 	m := &c.model
@@ -104,10 +104,10 @@ func (c *claudeCall) think(r *model.Request) error {
 		c.effort = m.effort(word)
 	}
 	if c.choice != nil && (c.choice.Type == "any" || c.choice.Type == "tool") {
-		return nil // a call that is forced is not thought about: the provider refuses both together
+		return nil // the provider refuses thinking together with a forced call
 	}
 	if tokens == nil && m.adaptive {
-		// Newer models leave their thoughts out unless they are asked for.
+		// Newer models omit their thoughts unless asked for them.
 		c.thinking = &claudeThinking{Type: "adaptive", Display: "summarized"}
 		return nil
 	}
@@ -120,14 +120,14 @@ func (c *claudeCall) think(r *model.Request) error {
 			return &Unsupported{fmt.Sprintf("counts thoughts and answer together: %d reasoning_tokens leave nothing of %d max_tokens", budget, c.maxTokens), "raise max_tokens, or lower reasoning_tokens"}
 		}
 	} else if budget = min(claudeBudgets[word], c.maxTokens/2); budget < leastBudget {
-		return nil // no room for thoughts
+		return nil // no tokens left for thoughts
 	}
 	c.thinking = &claudeThinking{Type: "enabled", Budget: budget}
 	return nil
 }
 
-// midCalls reports whether the model's last turn called tools without signed thoughts before
-// them. Thinking by the token cannot begin in the middle of such a turn.
+// midCalls reports whether the model's last turn called tools without signed thoughts before them. Thinking with a
+// budget cannot begin in the middle of such a turn.
 func midCalls(r *model.Request) bool {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		m := &r.Messages[i]
@@ -149,7 +149,7 @@ func midCalls(r *model.Request) bool {
 	return false
 }
 
-// sampling refuses what the model does. 1 is the default of both numbers: it need not be said.
+// sampling rejects parameters that the model rejects. 1 is the default of both numbers and need not be sent.
 func (c *claudeCall) sampling(p *model.Params) error {
 	t, top := p.Temperature, p.TopP
 	thinks := c.thinking != nil && c.thinking.Type != "disabled"

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// block is one part of an answer whose provider sends a list of parts: their order, and what
-// each carries to be sent back, are kept.
+// block is one part of an answer in the form of a list of parts. The order of the parts, and the state that each
+// carries, are kept for sending them back.
 type block struct {
 	kind   model.PartKind
 	text   strings.Builder
@@ -19,13 +19,13 @@ type block struct {
 	opaque *model.Opaque
 }
 
-// openBlock is a block while its pieces come.
+// openBlock is a block whose pieces are arriving.
 type openBlock struct {
 	*block
 	signature strings.Builder // of a thought or call
-	input     json.RawMessage // of a call, for when no piece of it follows
-	state     *Body           // of a block that shows in no answer, with what its pieces add to it
-	grows     string          // the member of state that they do
+	input     json.RawMessage // of a call, used if no piece of it follows
+	state     *Body           // of a block that does not appear in the answer, extended by its pieces
+	grows     string          // the member of state that they extend
 	added     strings.Builder
 }
 
@@ -44,12 +44,12 @@ func (a *answer) addCallBlock(c *callPieces) *block {
 	return b
 }
 
-// wholeCallBlock takes a part that is a call and comes in one piece, or its beginning.
+// wholeCallBlock takes a call that arrives in one piece, or its beginning.
 func (a *answer) wholeCallBlock(id, name loose, args string) *block {
 	return a.addCallBlock(a.addWholeCall(string(id), string(name), args))
 }
 
-// grow adds text to a part, and to what the sink hears.
+// grow adds text to a part, and passes it to the sink.
 func (a *answer) grow(b *block, s string) {
 	b.text.WriteString(s)
 	if b.kind == model.PartReasoning {
@@ -69,8 +69,8 @@ func (a *answer) growArgs(o *openBlock, piece string) {
 	a.sink(engine.Token{Call: &engine.CallDelta{Index: o.call.index, Args: piece}})
 }
 
-// seal ends a block: a call of which no piece came gets the arguments that it began with, and what
-// is signed goes back to the family that signed it.
+// seal ends a block. A call without pieces gets its initial arguments, and a signature is kept for the family that
+// signed it.
 func (a *answer) seal(o *openBlock, family string) {
 	if o == nil {
 		return
@@ -83,8 +83,8 @@ func (a *answer) seal(o *openBlock, family string) {
 	}
 }
 
-// lastBlock is the part that text of a kind continues: the last one, unless it is of another
-// kind or sealed by what it carries.
+// lastBlock returns the part that text of a kind continues: the last one, unless it is of another kind or already has
+// state attached.
 func (a *answer) lastBlock(kind model.PartKind) *block {
 	if n := len(a.blocks); n > 0 && a.blocks[n-1].kind == kind && a.blocks[n-1].opaque == nil {
 		return a.blocks[n-1]
@@ -92,7 +92,7 @@ func (a *answer) lastBlock(kind model.PartKind) *block {
 	return a.addBlock(kind)
 }
 
-// parts are the blocks as parts of a message. Those that hold nothing are left out.
+// parts returns the blocks as parts of a message, without empty ones.
 func (a *answer) parts() []model.Part {
 	var parts []model.Part
 	for _, b := range a.blocks {
@@ -107,7 +107,7 @@ func (a *answer) parts() []model.Part {
 	return parts
 }
 
-// opaque is state that goes back to the family that it came from, nil where it cannot be written.
+// opaque returns state for the family that it came from, nil if it cannot be encoded.
 func opaque(family string, state any) *model.Opaque {
 	data, err := encode(state)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/agentscript/agentscript/engine/internal/redact"
 )
 
-// Body is a JSON object that keeps the order of its members: a patch touches what it names
-// and nothing else, and the keys of a schema inside stay in their declared order.
+// Body is a JSON object that keeps the order of its members: a patch changes only the named members, and the keys of a
+// schema inside keep their declared order.
 type Body struct {
 	keys   []string
 	values map[string]json.RawMessage
-	err    error // why the first of the members that cannot be written cannot
+	err    error // the first error of a member that cannot be encoded
 }
 
 // newBody returns an object without members.
@@ -55,7 +55,7 @@ func ParseBody(data []byte) (*Body, error) {
 	return b, nil
 }
 
-// Get returns the member as it is written, or nil.
+// Get returns the encoded member, or nil.
 func (b *Body) Get(key string) json.RawMessage { return b.values[key] }
 
 // SetRaw replaces the member in place, or appends it.
@@ -68,7 +68,7 @@ func (b *Body) SetRaw(key string, value json.RawMessage) {
 	b.values[key] = value
 }
 
-// Set replaces the member in place, or appends it. MarshalJSON reports a value that cannot be written.
+// Set replaces the member in place, or appends it. MarshalJSON reports a value that cannot be encoded.
 func (b *Body) Set(key string, value any) {
 	raw, err := encode(value)
 	if err != nil && b.err == nil {
@@ -77,14 +77,14 @@ func (b *Body) Set(key string, value any) {
 	b.SetRaw(key, raw)
 }
 
-// member is one that a body gets on a condition.
+// member is a member that is set on a condition.
 type member struct {
 	set   bool
 	key   string
 	value any
 }
 
-// add sets the members whose condition holds, in their order.
+// add sets the members whose condition holds, in order.
 func (b *Body) add(members ...member) {
 	for _, m := range members {
 		if m.set {
@@ -93,8 +93,8 @@ func (b *Body) add(members ...member) {
 	}
 }
 
-// own are the members that say what is asked of the model, and how its answer is read: what a script or
-// host adds to a request does not take their place.
+// own lists the members that determine the request to the model and how its answer is read. Members that a script or
+// host adds to a request must not replace them.
 var own = map[string]string{
 	"model": "model = ...", "messages": "the input, task = ... and history = ...", "contents": "the input, task = ... and history = ...",
 	"system": "prompt = ...", "systemInstruction": "prompt = ...", "stream": "nothing: answers are read as they arrive", "stream_options": "nothing: the usage is always asked for",
@@ -104,8 +104,8 @@ var own = map[string]string{
 	"generationConfig.responseMimeType": "output = T", "generationConfig.responseJsonSchema": "output = T",
 }
 
-// Merge sets the members of a JSON object; nothing is fine. Where both hold an object under a
-// key, its members are merged in turn, and tools are added to those that there are.
+// Merge sets the members of a JSON object; an empty one is allowed. If both sides have an object under a key, these are
+// merged recursively, and tools are appended to the existing ones.
 func (b *Body) Merge(object json.RawMessage) error {
 	if len(object) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (b *Body) merge(object json.RawMessage, path string) error {
 	return nil
 }
 
-// saidBy returns what says a member, or what it is part of; "" for those that anybody may say.
+// saidBy returns what sets a member, or the member that contains it; "" for members that anybody may set.
 func saidBy(path string) string {
 	for {
 		if by := own[path]; by != "" {
@@ -155,7 +155,7 @@ func saidBy(path string) string {
 	}
 }
 
-// withTools adds tools of the provider's own to those of the agent.
+// withTools appends the provider's own tools to those of the agent.
 func withTools(had, extra json.RawMessage) (json.RawMessage, error) {
 	var all, more []json.RawMessage
 	if err := json.Unmarshal(had, &all); err != nil {
@@ -173,7 +173,7 @@ func withTools(had, extra json.RawMessage) (json.RawMessage, error) {
 	return encode(append(all, more...))
 }
 
-// toolNames are the names of tools as providers write them.
+// toolNames returns the names of tools in the providers' forms.
 func toolNames(tools []json.RawMessage) map[string]bool {
 	names := map[string]bool{}
 	for _, t := range tools {
@@ -182,7 +182,7 @@ func toolNames(tools []json.RawMessage) map[string]bool {
 			Function struct{ Name string }   `json:"function"`
 			Several  []struct{ Name string } `json:"functionDeclarations"`
 		}
-		_ = json.Unmarshal(t, &of) // what is no such object has no name
+		_ = json.Unmarshal(t, &of) // another kind of object has no name
 		for _, one := range append(of.Several, struct{ Name string }{of.Name}, struct{ Name string }{of.Function.Name}) {
 			if one.Name != "" {
 				names[one.Name] = true
@@ -197,8 +197,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// hide removes keys from everything a body says, whoever said it: the texts of the request are free of them already,
-// schemas and the names of tools may not be. The name of the model stays, which is in the address too.
+// hide removes keys from everything in a body, whatever its origin: the texts of the request are already free of them,
+// but schemas and names of tools may not be. The name of the model stays, since it is in the address too.
 func (b *Body) hide(keys *redact.Set) {
 	for _, name := range b.keys {
 		if name != "model" {
@@ -222,8 +222,7 @@ func (b *Body) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), b.err
 }
 
-// encode writes JSON without the HTML escapes of json.Marshal, so that a recorded request
-// reads as it was meant.
+// encode writes JSON without the HTML escapes of json.Marshal, so that a recorded request is readable.
 func encode(value any) (json.RawMessage, error) {
 	switch v := value.(type) {
 	case *Body:

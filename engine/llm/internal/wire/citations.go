@@ -7,16 +7,16 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// cited is a citation while the answer comes: what it is of is known at the end.
+// cited is a citation while the answer arrives: the text that it supports is known at the end.
 type cited struct {
 	model.Citation
 	start, end *int   // in characters of the text
-	of         *block // whose text it is of; all of the answer's where that is nil
-	whole      bool   // it is of all of that text
+	of         *block // the block with that text; nil: the whole answer
+	whole      bool   // it supports all of that text
 }
 
-// citing is a citation in the words of all providers. One is an object, which may hold what it cites in an object of
-// its own, or the address alone.
+// citing is a citation in the words of all providers. It is an object, which may contain its source as a nested object,
+// or only the address.
 type citing struct {
 	URL        loose `json:"url"`
 	URI        loose `json:"uri"`
@@ -48,7 +48,7 @@ type citing struct {
 	Place     *citing `json:"location"`
 }
 
-// citation is what one says of its source, with what it holds in an object of its own.
+// citation returns the source that c describes, including a nested object.
 func (c *citing) citation() model.Citation {
 	out := model.Citation{
 		URL:    string(cmp.Or(c.URL, c.URI, c.Link, c.Retrieved)),
@@ -71,7 +71,7 @@ func (c *citing) citation() model.Citation {
 	return out
 }
 
-// cite keeps a list of citations, or one, of a block's text. What is none is left out.
+// cite stores a list of citations, or one, for a block's text. It skips what is not a citation.
 func (a *answer) cite(raw json.RawMessage, of *block) {
 	if empty(raw) {
 		return
@@ -86,7 +86,7 @@ func (a *answer) cite(raw json.RawMessage, of *block) {
 		if address := text(one); address != "" {
 			c.URL = loose(address)
 		} else {
-			_ = json.Unmarshal(one, &c) // what is of another form says nothing
+			_ = json.Unmarshal(one, &c) // another form contains no citation
 		}
 		said := cited{Citation: c.citation(), of: of}
 		said.start, said.end = cmp.Or(c.Start, c.StartGiven), cmp.Or(c.End, c.EndGiven)
@@ -94,7 +94,7 @@ func (a *answer) cite(raw json.RawMessage, of *block) {
 	}
 }
 
-// citeBlock is cite where the citations are of all of the block's text.
+// citeBlock is cite for citations that support the block's whole text.
 func (a *answer) citeBlock(raw json.RawMessage, of *block) {
 	before := len(a.cited)
 	a.cite(raw, of)
@@ -110,8 +110,8 @@ func (a *answer) citeAs(c cited) {
 	}
 }
 
-// citations are what the answer cites, each once. An address alone is left out where another citation says more of it:
-// some providers list the same sources twice.
+// citations returns the citations of the answer, each once. A bare address is left out if another citation says more
+// about it: some providers list the same sources twice.
 func (a *answer) citations() []model.Citation {
 	for _, raw := range []json.RawMessage{a.searched.Results, a.searched.Web, a.searched.Citations} {
 		a.cite(raw, nil)
@@ -136,7 +136,7 @@ func (a *answer) citations() []model.Citation {
 	return out
 }
 
-// citedText returns the words of the answer that a citation is of, "" where the provider does not say which.
+// citedText returns the words of the answer that a citation supports, "" if the provider does not say.
 func (a *answer) citedText(c *cited) string {
 	switch {
 	case c.whole:
@@ -158,14 +158,14 @@ func (a *answer) citedText(c *cited) string {
 	return string(chars[start:*c.end])
 }
 
-// searched are what providers list beside their answers, in each event of a stream by some.
+// searched are lists that providers send next to their answers; some repeat them in each event of a stream.
 type searched struct {
 	Citations json.RawMessage `json:"citations"`
 	Results   json.RawMessage `json:"search_results"`
 	Web       json.RawMessage `json:"web_search"`
 }
 
-// search keeps the last of each list.
+// search stores the last version of each list.
 func (a *answer) search(s *searched) {
 	for _, l := range []struct{ to, from *json.RawMessage }{
 		{&a.searched.Citations, &s.Citations}, {&a.searched.Results, &s.Results}, {&a.searched.Web, &s.Web},
@@ -176,7 +176,7 @@ func (a *answer) search(s *searched) {
 	}
 }
 
-// references keeps the sources that pieces of a text name by their ids.
+// references stores the sources that pieces of a text name by id.
 func (a *answer) references(content json.RawMessage) {
 	if len(content) == 0 || content[0] != '[' {
 		return
@@ -192,14 +192,14 @@ func (a *answer) references(content json.RawMessage) {
 	}
 }
 
-// geminiSources are where an answer of Google's names its sources.
+// geminiSources are the members in which Google's answers name their sources.
 type geminiSources struct {
 	Grounding json.RawMessage `json:"groundingMetadata"`
 	Cited     json.RawMessage `json:"citationMetadata"`
 	Read      json.RawMessage `json:"urlContextMetadata"`
 }
 
-// geminiCites keeps the sources that words of the answer rest on, and those of which that is not said.
+// geminiCites stores the sources that support words of the answer, and other listed sources.
 func (a *answer) geminiCites(g *geminiSources) {
 	var from struct {
 		Chunks   []citing `json:"groundingChunks"`
@@ -215,7 +215,7 @@ func (a *answer) geminiCites(g *geminiSources) {
 	}
 	for _, raw := range []json.RawMessage{g.Grounding, g.Cited, g.Read} {
 		if !empty(raw) {
-			_ = json.Unmarshal(raw, &from) // what is of another form says nothing
+			_ = json.Unmarshal(raw, &from) // another form contains no sources
 		}
 	}
 	used := map[int]bool{}

@@ -9,12 +9,12 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// classify turns a refused request, or an error object inside an answer, into a failure: by the provider's table, else
+// classify converts a refused request, or an error object inside an answer, to a failure: by the provider's table, else
 // by the status.
 func classify(provider string, status int, header http.Header, body []byte, now time.Time) *failure {
 	e := parseErrorBody(body)
 	if status < 300 {
-		status = e.status // an error object that came with status 200 names its own
+		status = e.status // an error object with status 200 may contain a status
 	}
 	f := &failure{
 		status: status, code: e.code, says: e.message, param: e.param,
@@ -28,7 +28,7 @@ func classify(provider string, status int, header http.Header, body []byte, now 
 	switch {
 	case row == nil:
 		f.kind, f.what = byStatus(status)
-	case row.kind == engine.KindBadResponse: // of a provider that reads what its models write
+	case row.kind == engine.KindBadResponse: // of a provider that itself parses its models' output
 		f.what, f.help, f.retryable = "the model wrote something that its provider could not read", "try again, or use another model", true
 	}
 	if row != nil {
@@ -36,7 +36,7 @@ func classify(provider string, status int, header http.Header, body []byte, now 
 	}
 	f.what = cmp.Or(f.what, meanings[f.kind])
 	if f.kind == engine.KindNotFound && (e.other || e.message == "") {
-		// No provider's words: it is the address, not the model, that is unknown.
+		// These are not a provider's words: the address is unknown, not the model.
 		f.what = "the server knows no such address"
 		f.help = "check the base URL: it may lack its path, as in /v1"
 	}
@@ -72,7 +72,7 @@ func byStatus(status int) (engine.ErrKind, string) {
 		kind = engine.KindRateLimit
 	case status == 503 || status == 529:
 		kind = engine.KindOverloaded
-	case status >= 500 || status == 424: // of the server behind
+	case status >= 500 || status == 424: // of the server behind it
 		kind = engine.KindServer
 	case status >= 400:
 		kind = engine.KindBadRequest

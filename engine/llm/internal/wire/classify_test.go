@@ -83,16 +83,16 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// refused is a body by which a provider refuses a request, and the kind of failure that it is.
+// refused is a body by which a provider refuses a request, and its kind of failure.
 type refused struct {
 	Provider  string         `json:"provider"`
 	Status    int            `json:"status"`
 	Kind      engine.ErrKind `json:"kind"`
-	Exception string         `json:"exception"` // Amazon's, which is in a header
+	Exception string         `json:"exception"` // Amazon's, in a header
 	Body      string         `json:"body"`
 }
 
-// Each body is of its kind, and each row of the tables decides of some body of a server that has it.
+// Each body has its kind, and each row of the tables decides for some body of a server that uses the row.
 func TestRefusals(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/refusals.jsonl")
 	if err != nil {
@@ -124,7 +124,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A number means what it does at its own provider: at another one that has a table it means nothing.
+// A numeric code only has a meaning for its own provider: for another one with a table it has none.
 func TestNumbersOfProviders(t *testing.T) {
 	body := []byte(`{"error":{"code":"1113","message":"m"}}`)
 	for provider, want := range map[string]engine.ErrKind{
@@ -183,7 +183,7 @@ func TestShouldRetryHeader(t *testing.T) {
 	}
 }
 
-// Amazon names the error in a header, and the body has only the message.
+// Amazon names the error in a header, and the body only contains the message.
 func TestErrorTypeInHeader(t *testing.T) {
 	f := classify("bedrock", 429, http.Header{"X-Amzn-Errortype": {"ThrottlingException:http://internal/"}, "X-Amzn-Requestid": {"r1"}}, []byte(`{"message":"Too many requests"}`), time.Time{})
 	if f.kind != engine.KindRateLimit || f.code != "ThrottlingException" || f.requestID != "r1" || f.says != "Too many requests" {
@@ -191,7 +191,7 @@ func TestErrorTypeInHeader(t *testing.T) {
 	}
 }
 
-// An event whose name is error ends the stream, whatever its data is.
+// An event named error ends the stream, whatever its data.
 func TestErrorEvents(t *testing.T) {
 	for body, kind := range map[string]engine.ErrKind{
 		"event: error\ndata: Too many\n\n":                                                                                engine.KindServer,
@@ -207,12 +207,11 @@ func TestErrorEvents(t *testing.T) {
 	}
 }
 
-// A limit that is used up says when it is reset, in each provider's way; one that is not does not
-// matter.
+// A used-up limit contains its reset time, in each provider's form; other limits do not matter.
 func TestRetryAfterOfLimits(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, row := range []struct {
-		headers string // name value, by semicolons
+		headers string // name value, separated by semicolons
 		want    time.Duration
 	}{
 		{"x-ratelimit-remaining-requests 0; x-ratelimit-reset-requests 1m2s", 62 * time.Second},

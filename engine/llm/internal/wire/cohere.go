@@ -2,7 +2,7 @@ package wire
 
 import "encoding/json"
 
-// Cohere is the form of Cohere's chat. What a model plans to do with tools is its reasoning.
+// Cohere is the form of Cohere's chat. A model's plan for its tool calls is its reasoning.
 type Cohere struct{}
 
 type cohereContent struct {
@@ -101,8 +101,8 @@ func (*Cohere) event(data []byte, a *answer) error {
 	return nil
 }
 
-// cohereCites keeps a list of citations, or one: words of the answer, and what they rest on, which are documents and
-// what tools found.
+// cohereCites stores a list of citations, or one: words of the answer and their sources, which are documents and tool
+// results.
 func (a *answer) cohereCites(raw json.RawMessage) {
 	type citation struct {
 		Text    loose `json:"text"`
@@ -116,7 +116,7 @@ func (a *answer) cohereCites(raw json.RawMessage) {
 	}
 	list := make([]citation, 1)
 	if raw[0] == '[' {
-		_ = json.Unmarshal(raw, &list) // what is of another form says nothing
+		_ = json.Unmarshal(raw, &list) // another form contains no citation
 	} else {
 		_ = json.Unmarshal(raw, &list[0])
 	}
@@ -129,7 +129,7 @@ func (a *answer) cohereCites(raw json.RawMessage) {
 	}
 }
 
-// cohereEnd counts all tokens, where they are reported, and not only those that cost something.
+// cohereEnd counts all tokens, if reported, not only the billed ones.
 func (a *answer) cohereEnd(finish string, u *cohereUsage) {
 	a.end(finish)
 	if finish == "ERROR" && a.failure == nil {

@@ -8,18 +8,18 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Converse is the form of Amazon Bedrock's Converse and ConverseStream, and of Amazon's own models
-// wherever they are asked: a list of blocks. What it drew is passed over.
+// Converse is the form of Amazon Bedrock's Converse and ConverseStream, and of Amazon's own models at any address: a
+// list of blocks. Generated pictures are skipped.
 type Converse struct{}
 
-// bedrockFamily is what the signatures of thoughts are sent back to.
+// bedrockFamily is the family that signatures of thoughts are sent back to.
 const bedrockFamily = "bedrock"
 
 type converseBlock struct {
 	Text      *loose             `json:"text"`
 	Call      *converseCall      `json:"toolUse"`
 	Reasoning *converseReasoning `json:"reasoningContent"`
-	Cited     *struct {          // text next to what it is taken from
+	Cited     *struct {          // text with its sources
 		Content []struct {
 			Text loose `json:"text"`
 		} `json:"content"`
@@ -28,15 +28,15 @@ type converseBlock struct {
 	Citation json.RawMessage `json:"citation"` // of a stream, after its text
 }
 
-// converseCall is a call, whose input is an object, and text in pieces in a stream.
+// converseCall is a call. Its input is an object, in a stream text in pieces.
 type converseCall struct {
-	Type  string          `json:"type"` // server_tool_use of one that the provider runs
+	Type  string          `json:"type"` // server_tool_use for a call that the provider runs
 	ID    loose           `json:"toolUseId"`
 	Name  loose           `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
-// converseReasoning is a thought, which a stream sends without reasoningText around it.
+// converseReasoning is a thought. A stream sends it without the surrounding reasoningText.
 type converseReasoning struct {
 	Whole struct {
 		Text      loose `json:"text"`
@@ -79,7 +79,7 @@ func (*Converse) document(data []byte, a *answer) error {
 	return nil
 }
 
-// event takes an event under its name. A stream names no beginning of blocks but those of calls.
+// event takes a named event. A stream marks the beginning only of blocks that are calls.
 func (*Converse) event(data []byte, a *answer) error {
 	var e struct {
 		Begin *struct {
@@ -116,18 +116,18 @@ func (*Converse) event(data []byte, a *answer) error {
 		for _, index := range slices.Sorted(maps.Keys(a.open)) {
 			a.seal(a.open[index], bedrockFamily)
 		}
-		a.ended = true // what it counted may follow
+		a.ended = true // the usage may follow
 	case e.Metadata != nil:
 		a.converseUsage(e.Metadata.Usage)
 	}
 	return nil
 }
 
-// conversePiece adds a piece to a block, or begins one with it.
+// conversePiece adds a piece to a block, or begins a block with it.
 func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 	switch {
 	case p.Call != nil && (p.Call.Type == "server_tool_use" || o == nil && p.Call.Name == ""):
-		return nil // what the provider runs, and more of it
+		return nil // a call that the provider runs, or a piece of one
 	case p.Call != nil && (o == nil || o.call == nil):
 		return &openBlock{block: a.wholeCallBlock(p.Call.ID, p.Call.Name, arguments(p.Call.Input))}
 	case p.Call != nil:
@@ -153,7 +153,7 @@ func (a *answer) conversePiece(o *openBlock, p *converseBlock) *openBlock {
 	return o
 }
 
-// continued is a block of a kind that goes on, or else begins.
+// continued returns the open block if it has this kind, or else a new one.
 func (a *answer) continued(o *openBlock, kind model.PartKind) *openBlock {
 	if o != nil && o.kind == kind {
 		return o
@@ -161,8 +161,7 @@ func (a *answer) continued(o *openBlock, kind model.PartKind) *openBlock {
 	return &openBlock{block: a.addBlock(kind)}
 }
 
-// converseUsage counts input that was read from the cache or written to it, which the provider
-// counts apart, as input.
+// converseUsage adds cache reads and writes, which the provider counts separately, to the input.
 func (a *answer) converseUsage(u *converseUsage) {
 	if u == nil {
 		return

@@ -8,20 +8,20 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// cutPrompt is the failure of an answer to a part of the prompt alone. Some servers cut a prompt
-// that is longer than their window and say nothing; but they report how many tokens they read.
-// Tokenizers make at least one token of a word, so that far fewer tokens than words prove it.
-// The reverse does not hold: a prompt that is only a little too long is not detected.
+// cutPrompt returns a failure if the server answered only a part of the prompt. Some servers silently cut a prompt that
+// is longer than their window, but report how many tokens they read. Tokenizers make at least one token from a word, so
+// far fewer tokens than words prove a cut. The reverse does not hold: a prompt that is only a little too long is not
+// detected.
 func (p *Plan) cutPrompt(u model.Usage) *failure {
 	if d, ok := p.Dialect.(*OpenAI); !ok || !d.MayCut || u.Estimated || u.In == 0 {
 		return nil
 	}
-	const slack = 500 // of servers that count the last message alone, or not the system's
+	const slack = 500 // for servers that count only the last message, or not the system's
 	size, words, texts := 0, 0, said(p.Request)
 	for _, text := range texts {
 		size += len(text)
 	}
-	if size/2 <= 2*u.In+slack { // a word and its blank are two bytes at least
+	if size/2 <= 2*u.In+slack { // a word and a blank take at least two bytes
 		return nil
 	}
 	for _, text := range texts {
@@ -38,7 +38,7 @@ func (p *Plan) cutPrompt(u model.Usage) *failure {
 	}
 }
 
-// said are the texts of a request, without its reasoning, which is not always sent back.
+// said returns the texts of a request, without reasoning, which is not always sent back.
 func said(r *model.Request) []string {
 	texts := []string{r.System}
 	for i := range r.Messages {

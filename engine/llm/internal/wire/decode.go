@@ -17,20 +17,20 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// maxAnswer bounds one answer, far above what any model writes.
+// maxAnswer bounds one answer, far above what any model generates.
 const maxAnswer = 64 << 20
 
-// errNoContent is an answer of status 2xx without a body: the server, or a proxy before it, gave up.
+// errNoContent is the error of an answer with status 2xx without a body: the server, or a proxy before it, gave up.
 var errNoContent = errors.New("the answer has no content at all")
 
-// malformed is an answer that breaks its own format.
+// malformed is the error of an answer that violates its format.
 type malformed struct{ what string }
 
 func (m *malformed) Error() string { return m.what }
 
-// decode reads an answer of status 2xx, whole or streamed, whatever was asked for: servers
-// answer plainly to a request for a stream, and the other way round. It returns nil when the
-// answer is complete or holds an error object, which is then in a.failure.
+// decode reads an answer with status 2xx, whole or streamed, whatever was requested: servers answer a request for a
+// stream with a whole answer, and vice versa. It returns nil if the answer is complete or contains an error object,
+// which is then in a.failure.
 func decode(d Form, src io.Reader, a *answer) error {
 	r := bufio.NewReader(http.MaxBytesReader(nil, io.NopCloser(src), maxAnswer))
 	first, err := firstByte(r)
@@ -55,7 +55,7 @@ func decode(d Form, src io.Reader, a *answer) error {
 		return nil
 	}
 	if a.ended && err != nil {
-		// All of the answer had arrived; what broke carried nothing more than usage.
+		// The whole answer had arrived; what broke contained only usage.
 		var m *malformed
 		if !errors.As(err, &m) {
 			return nil
@@ -64,7 +64,7 @@ func decode(d Form, src io.Reader, a *answer) error {
 	return err
 }
 
-// firstByte skips blanks and a byte order mark, and peeks at what follows.
+// firstByte skips white space and a byte order mark, and peeks at the next byte.
 func firstByte(r *bufio.Reader) (byte, error) {
 	for {
 		b, err := r.ReadByte()
@@ -88,7 +88,7 @@ func decodeDocument(d Form, r io.Reader, a *answer) error {
 	if !json.Valid(data) {
 		var whole json.RawMessage
 		if err := json.NewDecoder(bytes.NewReader(data)).Decode(&whole); errors.Is(err, io.ErrUnexpectedEOF) {
-			return err // its beginning is fine: the rest did not come
+			return err // its beginning is valid: the rest did not arrive
 		}
 		return &malformed{"the answer is not valid JSON"}
 	}
@@ -98,7 +98,7 @@ func decodeDocument(d Form, r io.Reader, a *answer) error {
 	return d.document(data, a)
 }
 
-// decodeStream takes the pieces of a stream until its end. A piece that is nil says nothing.
+// decodeStream takes the pieces of a stream until its end. It ignores a nil piece.
 func decodeStream(d Form, a *answer, next func() (json.RawMessage, error)) error {
 	for {
 		data, err := next()
@@ -129,7 +129,7 @@ func (a *answer) take(d Form, data []byte) error {
 	return a.crowded()
 }
 
-// nextLine reads JSON objects that follow each other.
+// nextLine reads consecutive JSON objects.
 func nextLine(r io.Reader) func() (json.RawMessage, error) {
 	dec := json.NewDecoder(r)
 	return func() (data json.RawMessage, err error) {
@@ -141,12 +141,12 @@ func nextLine(r io.Reader) func() (json.RawMessage, error) {
 	}
 }
 
-// errorEvent is the name of an event that ends a stream with a failure, whatever its data is.
+// errorEvent is the name of an event that ends a stream with a failure, whatever its data.
 const errorEvent = "error"
 
-// decodeEvents reads server-sent events. An event whose data is one line is taken at once, as
-// some servers leave out the blank line between events; data over several lines is taken at
-// the blank line and looked at once, so that the work stays linear.
+// decodeEvents reads server-sent events. An event whose data is one line is taken at once, as some servers omit the
+// blank line between events. Data over several lines is taken and parsed at the blank line, so that the work stays
+// linear.
 func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 	var pending []byte
 	marked := false // [DONE] was seen
@@ -160,7 +160,7 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 		line = bytes.TrimRight(line, "\r\n")
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimSpace(value)
-		whole := false // pending may be all of an event
+		whole := false // pending may be a complete event
 		switch string(name) {
 		case "": // a comment, or the blank line that ends an event
 			if len(line) == 0 && len(pending) > 0 && !json.Valid(pending) {
@@ -180,7 +180,7 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 				pending = append(pending, '\n')
 			}
 			pending = append(pending, value...)
-		case "error": // llama.cpp reports errors so, under status 200
+		case "error": // llama.cpp reports errors this way, with status 200
 			if !a.failed(value) {
 				a.failure = a.inAnswer(value)
 			}
@@ -207,7 +207,7 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 				a.failure = a.inAnswer(pending)
 				return nil
 			}
-			if pending[0] == '{' || pending[0] == '[' { // else it is there to keep the connection open
+			if pending[0] == '{' || pending[0] == '[' { // otherwise it only keeps the connection open
 				if err := a.take(d, pending); err != nil {
 					return err
 				}
@@ -226,12 +226,12 @@ func decodeEvents(d Form, r *bufio.Reader, a *answer) error {
 	}
 }
 
-// fieldCut reports whether the last line of a stream may be the beginning of a field's name.
+// fieldCut reports whether the last line of a stream may be the beginning of a field name.
 func fieldCut(line string) bool {
 	return slices.ContainsFunc([]string{"data", "error", "event", "id", "retry"}, func(name string) bool { return strings.HasPrefix(name, line) })
 }
 
-// failed looks for an error object in place of an answer, or next to one.
+// failed looks for an error object instead of an answer, or next to one.
 func (a *answer) failed(data []byte) bool {
 	if !bytes.Contains(data, []byte(`"error"`)) && !bytes.Contains(data, []byte(`"detail"`)) {
 		return false
@@ -257,7 +257,7 @@ func (a *answer) failed(data []byte) bool {
 	}
 	switch {
 	case !empty(top.Error):
-	case text(top.Object) == "error" && empty(top.Choices): // the error is next to it, as vLLM's is
+	case text(top.Object) == "error" && empty(top.Choices): // the error is next to it, as with vLLM
 	case empty(top.Detail) || !empty(top.Choices) || !empty(top.Message):
 		return false
 	}
@@ -280,8 +280,7 @@ func empty(raw json.RawMessage) bool {
 	return false
 }
 
-// Decode decodes a recorded answer: nothing is generated, filled in or judged beyond what
-// makes it an answer at all.
+// Decode decodes a recorded answer. Nothing is generated, filled in or judged beyond what makes it an answer.
 func (p *Plan) Decode(status int, header http.Header, body io.Reader) (*model.Response, *engine.Error) {
 	a := newAnswer(p)
 	if f := p.read(status, header, body, a); f != nil {
@@ -296,11 +295,11 @@ func (a *answer) named(header http.Header) *model.Response {
 	return r
 }
 
-// maxErrorBody is what is read of a refusal.
+// maxErrorBody limits how much of a refusal is read.
 const maxErrorBody = 64 << 10
 
-// read takes an answer of any status into a. A failed read returns a failure whose cause
-// is the reader's error; the transport knows better why reading failed and says so.
+// read reads an answer of any status into a. If reading fails, it returns a failure whose cause is the reader's error;
+// the transport knows better why it failed, and adds that.
 func (p *Plan) read(status int, header http.Header, body io.Reader, a *answer) *failure {
 	if status < 200 || status >= 300 {
 		data, err := io.ReadAll(io.LimitReader(body, maxErrorBody))

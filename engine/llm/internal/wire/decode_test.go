@@ -17,7 +17,7 @@ import (
 
 var dialects = map[string]Dialect{"openai": &OpenAI{}, "ollama": &Ollama{}, "anthropic": &Anthropic{}, "gemini": &Gemini{}}
 
-// forms are the ways to write answers that no request is made for.
+// forms are the forms of answers that no request is made for.
 var forms = map[string]Form{"responses": &Responses{}, "converse": &Converse{}, "interactions": &Interactions{}, "cohere": &Cohere{}}
 
 func planFor(dialect string) *Plan {
@@ -39,7 +39,7 @@ type quirk struct {
 	calls               []model.ToolCall
 	finish              model.Finish
 	usage               model.Usage
-	parts               []model.Part // all of them, where their order or state is what counts
+	parts               []model.Part // all of them, if their order or state matters
 }
 
 var quirks = []quirk{
@@ -243,7 +243,7 @@ var quirks = []quirk{
 	},
 }
 
-// allQuirks are those of every dialect.
+// allQuirks returns those of every dialect.
 func allQuirks() []quirk {
 	return slices.Concat(quirks, claudeQuirks, geminiQuirks, responsesQuirks, converseQuirks, formQuirks)
 }
@@ -315,8 +315,8 @@ func TestHostileStreamsAreLinear(t *testing.T) {
 	}
 }
 
-// linear runs f on much and on four times as much, and wants it to take no more than a little over
-// four times the memory: handling that grows with what came before copies what came before.
+// linear runs f with an input and one four times as large, and requires little more than four times the memory:
+// handling that grows with what came before copies what came before.
 func linear(t *testing.T, name string, f func(n int)) {
 	t.Helper()
 	allocated := func(n int) uint64 {
@@ -338,8 +338,8 @@ func (endless) Read(p []byte) (int, error) {
 	return copy(p, bytes.Repeat([]byte("x"), len(p))), nil
 }
 
-// TestEveryCutIsSeen cuts good answers after every byte: what is left must be an error, or
-// the whole answer when nothing of it is missing.
+// TestEveryCutIsSeen cuts good answers after every byte: the rest must be an error, or the whole answer if nothing of
+// it is missing.
 func TestEveryCutIsSeen(t *testing.T) {
 	for _, q := range allQuirks() {
 		if strings.Contains(q.body, "[DONE]") && q.finish == model.FinishUnknown {
@@ -377,7 +377,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// decodes checks what holds for every answer, however broken.
+// decodes checks what must hold for every answer, however broken.
 func decodes(t *testing.T, p *Plan, status int, body string) {
 	r, err := p.Decode(status, http.Header{}, strings.NewReader(body))
 	if (r == nil) == (err == nil) {

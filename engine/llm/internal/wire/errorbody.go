@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// errorBody is what a provider says about a failure, whatever shape it says it in.
+// errorBody is a provider's description of a failure, in any of the known shapes.
 type errorBody struct {
 	message string
-	code    string // the most telling of code, type and status
+	code    string // the most specific of code, type and status
 	kinds   []string
-	numbers []string // codes that are numbers of the provider's own
+	numbers []string // numeric codes of the provider
 	param   string
-	status  int    // a code that is a number
+	status  int    // a code that is an HTTP status
 	delay   string // Google's retryDelay
 	reset   string // OpenRouter's reset, in milliseconds since 1970
-	request string // its own id of the request
+	request string // the provider's id of the request
 	other   bool   // the body is not JSON: a proxy or another program answered
 }
 
-// parseErrorBody reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…}, the same
-// in a list, and plain text.
+// parseErrorBody reads {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…}, the same in a list, and plain text.
 func parseErrorBody(data []byte) errorBody {
 	var e errorBody
 	data = bytes.TrimSpace(data)
@@ -47,7 +46,7 @@ func parseErrorBody(data []byte) errorBody {
 			e.message = s
 		}
 	}
-	e.kinds = append(e.kinds, e.numbers...) // a word says more
+	e.kinds = append(e.kinds, e.numbers...) // a word is more specific
 	e.message = quote(e.message)
 	if at, _, ok := strings.Cut(e.message, ": Extra inputs are not permitted"); ok && e.param == "" && !strings.Contains(at, " ") {
 		e.param = at // Anthropic's way to name it
@@ -138,8 +137,8 @@ func texts(raw json.RawMessage) string {
 	return text(raw)
 }
 
-// words returns a message that is a string, a list of {type, loc, msg} or such a list
-// under detail. What the list objects to is kept as the parameter.
+// words returns a message that is a string, a list of {type, loc, msg}, or such a list under detail. The location of
+// the first problem in the list is kept as the parameter.
 func (e *errorBody) words(raw json.RawMessage) string {
 	if s := texts(raw); s != "" {
 		return s
@@ -184,7 +183,7 @@ func (e *errorBody) words(raw json.RawMessage) string {
 	return strings.Join(parts, "; ")
 }
 
-// stripTags leaves the text of an HTML error page.
+// stripTags returns the text of an HTML error page.
 func stripTags(s string) string {
 	if !strings.Contains(s, "<") {
 		return s

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Amazon's event streams are binary: messages that follow each other, each
+// Amazon's event streams are binary. They consist of consecutive messages, each
 //
 //	length of the message, length of its headers, checksum of these two (4 bytes each)
 //	headers, payload
 //	checksum of all before it (4 bytes)
 //
-// with numbers in network order and CRC-32 as checksum. The first byte of a stream is 0, as a
-// message has less than 16 MB, and no other answer begins so.
+// with numbers in network order and CRC-32 as checksum. The first byte of a stream is 0, since a message has less than
+// 16 MB, and no other form of answer begins with that byte.
 const (
 	preludeSize  = 12
 	checksumSize = 4
@@ -29,12 +29,12 @@ const (
 
 // frame is a message of an event stream.
 type frame struct {
-	headers map[string]string // those whose values are text
+	headers map[string]string // the headers with text values
 	payload []byte
 }
 
-// readFrame reads one message: io.EOF where a stream ends between two, io.ErrUnexpectedEOF where it
-// ends within one, *malformed for anything else.
+// readFrame reads one message. It returns io.EOF if the stream ends between two messages, io.ErrUnexpectedEOF if it
+// ends within one, and *malformed for anything else.
 func readFrame(r io.Reader) (*frame, error) {
 	var prelude [preludeSize]byte
 	if _, err := io.ReadFull(r, prelude[:]); err != nil {
@@ -49,7 +49,7 @@ func readFrame(r io.Reader) (*frame, error) {
 	}
 	var message bytes.Buffer
 	message.Write(prelude[:])
-	// What is said to come is not allocated before it comes.
+	// The announced length is not allocated before the data arrives.
 	if _, err := io.CopyN(&message, r, int64(size)-preludeSize); errors.Is(err, io.EOF) {
 		return nil, io.ErrUnexpectedEOF
 	} else if err != nil {
@@ -68,8 +68,8 @@ func readFrame(r io.Reader) (*frame, error) {
 	return f, nil
 }
 
-// frameSizes are the sizes of the values of headers by their type: true, false, numbers of 1, 2, 4
-// and 8 bytes, bytes and text of a length before them, times and UUIDs.
+// frameSizes are the sizes of header values by type: true, false, numbers of 1, 2, 4 and 8 bytes, bytes and text with a
+// length prefix, times and UUIDs.
 var frameSizes = [...]int{0, 0, 1, 2, 4, 8, -1, -1, 8, 16}
 
 const textHeader = 7
@@ -101,9 +101,9 @@ func frameHeaders(data []byte) (map[string]string, bool) {
 	return headers, true
 }
 
-// piece is what an event says as JSON, nil when it says nothing. The provider puts the events of a
-// model with another form into chunks; those in the provider's form are named by their header, and become
-// {name: payload}, as models that speak it put them into chunks.
+// piece returns an event as JSON, nil for an empty one. For a model with another form, the provider wraps the events in
+// chunks. Events in the provider's own form are named by their header and become {name: payload}, the same form that
+// models which speak it put into chunks.
 func (f *frame) piece() (json.RawMessage, error) {
 	name := f.headers[":event-type"]
 	if name == "" || len(bytes.TrimSpace(f.payload)) == 0 {
@@ -130,7 +130,7 @@ func (f *frame) piece() (json.RawMessage, error) {
 	return inner, nil
 }
 
-// broken is the failure that a message reports in place of an event, nil when it reports none.
+// broken returns the failure that a message reports instead of an event, nil if it reports none.
 func (f *frame) broken(a *answer) *failure {
 	name, message := "", string(f.payload)
 	switch f.headers[":message-type"] {
@@ -145,8 +145,7 @@ func (f *frame) broken(a *answer) *failure {
 	return classify("bedrock", exceptionStatus[name], header, []byte(a.keys.String(message)), time.Time{})
 }
 
-// nextFrame is what the next message says, nil when it says nothing. One that reports a failure ends the
-// stream.
+// nextFrame returns the next event, nil for an empty one. A message that reports a failure ends the stream.
 func nextFrame(r io.Reader, a *answer) (json.RawMessage, error) {
 	f, err := readFrame(r)
 	if err != nil {
@@ -158,7 +157,7 @@ func nextFrame(r io.Reader, a *answer) (json.RawMessage, error) {
 	return f.piece()
 }
 
-// framePieces are the first events of an event stream.
+// framePieces returns the first events of an event stream.
 func framePieces(body []byte) [][]byte {
 	var pieces [][]byte
 	r := bytes.NewReader(body)

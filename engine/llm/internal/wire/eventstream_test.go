@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// message writes one message of an event stream, with a header of every type beside those given.
+// message writes one message of an event stream, with a header of every type in addition to the given ones.
 func message(payload string, headers ...string) string {
 	var h []byte
 	for kind, value := range [][]byte{
@@ -43,7 +43,7 @@ func framed(pairs ...string) string {
 	return out
 }
 
-// chunks writes a stream of the events of a model that has a form of its own.
+// chunks writes a stream of the events of a model with another form.
 func chunks(of ...string) string {
 	out := ""
 	for _, c := range of {
@@ -106,7 +106,7 @@ var converseQuirks = []quirk{
 	},
 }
 
-// TestEventStreamForms: what a recorded stream is of is told by its first events.
+// TestEventStreamForms: the first events of a recorded stream determine its form.
 func TestEventStreamForms(t *testing.T) {
 	for _, q := range converseQuirks {
 		want := map[string]string{"converse": "*wire.Converse", "anthropic": "*wire.Anthropic"}[q.dialect]
@@ -116,7 +116,7 @@ func TestEventStreamForms(t *testing.T) {
 	}
 }
 
-// TestEventStreamErrors: what a stream reports in place of an event, and what is damaged.
+// TestEventStreamErrors: errors that a stream reports instead of an event, and damaged streams.
 func TestEventStreamErrors(t *testing.T) {
 	begun := framed("messageStart", `{"role":"assistant"}`, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"so far"}}`)
 	whole := begun + framed("messageStop", `{"stopReason":"end_turn"}`)
@@ -156,8 +156,8 @@ func TestEventStreamErrors(t *testing.T) {
 	}
 }
 
-// TestEventStreamLengths: a message that is said to be larger than the provider's are is not waited
-// for, and one whose headers do not fit into it is none.
+// TestEventStreamLengths: a message announced as larger than the provider's maximum is not waited for, and one whose
+// headers do not fit into it is invalid.
 func TestEventStreamLengths(t *testing.T) {
 	for _, sizes := range [][2]uint32{{1 << 31, 0}, {100, 85}, {15, 0}, {0, 0}, {100, 1<<32 - 1}} {
 		m := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, sizes[0]), sizes[1])

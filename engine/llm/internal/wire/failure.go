@@ -15,31 +15,31 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// failure is what went wrong before it is put into words for a model and provider.
+// failure is a failure before it is described for a model and provider.
 type failure struct {
 	kind      engine.ErrKind
 	what      string // "the rate limit is reached"
-	says      string // the provider's own words
-	help      string // "" for the kind's usual remedy
+	says      string // the provider's words
+	help      string // "" for the default remedy of the kind
 	status    int
-	code      string // the provider's own
-	param     string // the request member the provider objects to
+	code      string // the provider's code
+	param     string // the request member that the provider objects to
 	requestID string
-	wait      time.Duration // what the provider asks to wait
+	wait      time.Duration // the wait that the provider requests
 	retryable bool
-	raw       string // what had arrived of the answer
+	raw       string // the part of the answer that arrived
 	usage     model.Usage
 	cause     error
 }
 
 func (f *failure) Error() string { return f.what }
 
-// Fail makes an error about the call. An empty help means the kind's usual remedy.
+// Fail makes an error about the call. An empty help means the default remedy of the kind.
 func (p *Plan) Fail(kind engine.ErrKind, cause error, help, format string, args ...any) *engine.Error {
 	return p.error(&failure{kind: kind, what: quote(p.Keys.String(fmt.Sprintf(format, args...))), help: help, cause: cause})
 }
 
-// Interrupted is the error of a call whose context is done, nil while it is not.
+// Interrupted returns the error of a call whose context is done, nil while it is not.
 func (p *Plan) Interrupted(ctx context.Context) *engine.Error {
 	done := Interrupted(ctx)
 	if done == nil {
@@ -48,14 +48,13 @@ func (p *Plan) Interrupted(ctx context.Context) *engine.Error {
 	return p.Fail(done.Kind, done.Cause, done.Help, "%s", done.Message)
 }
 
-// Refused makes an error of a status and an error body.
+// Refused makes an error from a status and an error body.
 func (p *Plan) Refused(status int, header http.Header, body []byte) *engine.Error {
 	return p.error(classify(p.Provider, status, header, []byte(p.Keys.String(string(body))), time.Now()))
 }
 
-// error puts a failure into words. Nothing secret leaves through it, whatever a server
-// echoed or a transport put into its error. What is quoted in f is redacted before it is cut
-// off, so that no part of a key is left at the cut.
+// error describes a failure. No secret leaves through it, whatever a server echoed or a transport put into its error.
+// Quoted text in f must be redacted before it is cut, so that no part of a key remains at the cut.
 func (p *Plan) error(f *failure) *engine.Error {
 	var b strings.Builder
 	b.WriteString(p.Provider + "/" + p.Model + ": " + f.what)
@@ -85,7 +84,7 @@ func (p *Plan) error(f *failure) *engine.Error {
 	})
 }
 
-// codes are the diagnostic codes of kinds that have one of their own.
+// codes maps kinds to their diagnostic codes, if they have one.
 var codes = map[engine.ErrKind]diag.Code{
 	engine.KindTimeout:       diag.Timeout,
 	engine.KindCancelled:     diag.Cancelled,
@@ -102,11 +101,10 @@ var codes = map[engine.ErrKind]diag.Code{
 // CodeOf returns the diagnostic code of a model error's kind.
 func CodeOf(kind engine.ErrKind) diag.Code { return cmp.Or(codes[kind], diag.ProviderError) }
 
-// longestQuote bounds what is quoted from a provider.
+// longestQuote bounds the text quoted from a provider.
 const longestQuote = 600
 
-// quote makes a server's text fit for a message on a terminal: one line, no control
-// characters, not endless.
+// quote prepares a server's text for a message on a terminal: one line, no control characters, limited length.
 func quote(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

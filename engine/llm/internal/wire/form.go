@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// look is how many pieces of an answer are looked at to find its form. The first one nearly
-// always says it; pings and errors do not.
+// look is how many pieces of an answer are examined to find its form. Usually the first one shows it; pings and errors
+// do not.
 const look = 8
 
-// FormOf recognises the form of a recorded answer by its members, nil when they are of none.
-// Who sent it does not decide: one server speaks several forms, and many speak one.
+// FormOf recognizes the form of a recorded answer by its members, nil if they match no form. The sender does not
+// decide: one server speaks several forms, and many speak the same one.
 func FormOf(body []byte) Form {
 	for _, piece := range firstPieces(body) {
 		if f := formOfPiece(piece); f != nil {
@@ -57,8 +57,8 @@ func formOfPiece(piece []byte) Form {
 	return nil
 }
 
-// firstPieces are the first JSON objects of an answer: of a document, a list, of lines or of
-// an event stream of text or Amazon's. What is cut off is left out.
+// firstPieces returns the first JSON objects of an answer: of a document, a list, lines, or a text or Amazon event
+// stream. A truncated object is left out.
 func firstPieces(body []byte) [][]byte {
 	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
 	body = bytes.TrimLeft(body, " \t\r\n")

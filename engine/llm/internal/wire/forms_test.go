@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// formQuirks are answers in forms and members that only some servers, or only some requests, bring.
+// formQuirks are answers with forms and members that occur only with some servers or requests.
 var formQuirks = []quirk{
 	{
 		name: "steps of an interaction", dialect: "interactions",
@@ -124,8 +124,8 @@ var formQuirks = []quirk{
 	},
 }
 
-// TestErrorsInsideAnswers: an error that comes under status 200, with what had come and what was
-// counted until then.
+// TestErrorsInsideAnswers: an error that arrives with status 200, with the part of the answer and the usage received
+// until then.
 func TestErrorsInsideAnswers(t *testing.T) {
 	for name, row := range map[string]struct {
 		dialect, body string

@@ -12,10 +12,10 @@ import (
 // Gemini is the dialect of Google's generateContent.
 type Gemini struct{}
 
-// geminiFamily owns the state that goes back to Google alone.
+// geminiFamily is the family of state that is only sent back to Google.
 const geminiFamily = "google"
 
-// address puts the key into Google's header and names the endpoint: a stream has its own.
+// address puts the key into Google's header and selects the endpoint: streams have a separate one.
 func (d *Gemini) address(req *http.Request, p *Plan) {
 	req.Header.Del("Authorization")
 	if p.Bearer != "" {
@@ -32,22 +32,22 @@ func (d *Gemini) limit() (object string, names []string) {
 	return "generationConfig", []string{"maxOutputTokens"}
 }
 
-// spelled is what a script adds to a request, with the names of the members that the request has itself as they are
-// written here: Google takes generation_config for generationConfig.
+// spelled returns the members that a script adds to a request, with the names that the request itself uses: Google also
+// accepts generation_config for generationConfig.
 func spelled(d Dialect, extra json.RawMessage) json.RawMessage {
 	if _, ok := d.(*Gemini); !ok || !bytes.ContainsRune(extra, '_') {
 		return extra
 	}
 	b, err := ParseBody(extra)
 	if err != nil {
-		return extra // merging it says why
+		return extra // merging it reports the error
 	}
 	raw, _ := encode(inCamelCase(b, true)) // its members are JSON
 	return raw
 }
 
-// inCamelCase renames the members of the objects that a request has itself; whole is the request, whose other members
-// stay as they are.
+// inCamelCase renames the members of objects that a request itself has. whole means that b is the request, whose other
+// members stay unchanged.
 func inCamelCase(b *Body, whole bool) *Body {
 	out := newBody()
 	for _, key := range b.keys {
@@ -68,7 +68,7 @@ func inCamelCase(b *Body, whole bool) *Body {
 	return out
 }
 
-// camel writes max_output_tokens as maxOutputTokens.
+// camel converts max_output_tokens to maxOutputTokens.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {
@@ -79,8 +79,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// write writes the conversation and the parameters that the request has and no other. The address
-// names the model.
+// write writes the conversation and only the parameters that the request has. The address contains the model.
 func (d *Gemini) write(p *Plan) (*Body, error) {
 	b, r := newBody(), p.Request
 	if c := r.Params.ParallelCalls; c != nil && !*c {

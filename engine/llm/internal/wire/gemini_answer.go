@@ -10,8 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// geminiAnswer is an answer of generateContent and a piece of a streamed one, which have the
-// same form.
+// geminiAnswer is an answer of generateContent or a piece of a streamed one, which has the same form.
 type geminiAnswer struct {
 	Candidates []struct {
 		Index   count `json:"index"`
@@ -31,9 +30,9 @@ type geminiAnswer struct {
 	ID    loose        `json:"responseId"`
 }
 
-// geminiState is what an answer of this dialect gathers besides what all do.
+// geminiState is the part of an answer that only this dialect collects.
 type geminiState struct {
-	heard   bool // there is an answer, though it be empty
+	heard   bool // there is an answer, even if it is empty
 	blocked bool // the prompt was refused before there was an answer
 }
 
@@ -46,7 +45,7 @@ type geminiUsage struct {
 	Total    count `json:"totalTokenCount"`
 }
 
-// geminiFinishes and geminiBlocks are the words for the numbers by which some clients ask.
+// geminiFinishes and geminiBlocks are the words for the numbers that some clients receive instead.
 var (
 	geminiFinishes = []string{
 		"FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE", "BLOCKLIST",
@@ -62,7 +61,7 @@ func named(word loose, names []string) string {
 	return string(word)
 }
 
-// document takes one object, or the list of them that a stream is without alt=sse.
+// document takes one object, or the list of objects that a stream without alt=sse is.
 func (d *Gemini) document(data []byte, a *answer) error {
 	list := []json.RawMessage{data}
 	streamed := data[0] == '['
@@ -104,7 +103,7 @@ func (d *Gemini) event(data []byte, a *answer) error {
 	for i := range g.Candidates {
 		c := &g.Candidates[i]
 		if c.Index != 0 {
-			continue // never asked for
+			continue // not requested
 		}
 		a.gemini.heard = true
 		for _, raw := range c.Content.Parts {
@@ -119,7 +118,7 @@ func (d *Gemini) event(data []byte, a *answer) error {
 	return nil
 }
 
-// normal counts what the provider's own tools fed back as input, and thoughts as output.
+// normal adds the results of the provider's own tools to the input, and thoughts to the output.
 func (u *geminiUsage) normal() *model.Usage {
 	n := tokens(u.In, u.Out, u.Thoughts, u.Cached, 0)
 	if n == nil {
@@ -164,7 +163,7 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 		}
 		b := a.lastBlock(kind)
 		if opaque != nil && b.text.Len() > 0 {
-			b = a.addBlock(kind) // what is signed stays apart from what is not
+			b = a.addBlock(kind) // signed text stays separate from unsigned text
 		}
 		b.opaque = opaque
 		a.grow(b, string(*p.Text))
@@ -177,7 +176,7 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 		}
 	case p.Inline != nil: // neither
 	case len(raw) > 0 && raw[0] == '{':
-		// Code that the provider ran, its tools' calls and results: the model wants them back.
+		// Code that the provider ran, or calls and results of its tools: the model expects them back.
 		var part bytes.Buffer
 		if err := json.Compact(&part, raw); err != nil {
 			return err
@@ -187,7 +186,7 @@ func (a *answer) geminiPart(raw json.RawMessage) error {
 	return nil
 }
 
-// geminiCalled is a call. Its arguments come in pieces where a host's own request asks for that.
+// geminiCalled is a call. Its arguments arrive in pieces if a host's own request asks for that.
 type geminiCalled struct {
 	ID      loose           `json:"id"`
 	Name    loose           `json:"name"`

@@ -23,7 +23,7 @@ type geminiPart struct {
 	Result    *geminiResult `json:"functionResponse,omitempty"`
 	Signature string        `json:"thoughtSignature,omitempty"`
 
-	whole json.RawMessage // a part that goes back as it came
+	whole json.RawMessage // a part that is sent back unchanged
 }
 
 // MarshalJSON writes the part.
@@ -55,19 +55,19 @@ type geminiResult struct {
 	ID       string                     `json:"id,omitempty"`
 	Name     string                     `json:"name"`
 	Response map[string]json.RawMessage `json:"response"`
-	Parts    []geminiPart               `json:"parts,omitempty"` // pictures, from Gemini 3 on
+	Parts    []geminiPart               `json:"parts,omitempty"` // pictures, since Gemini 3
 }
 
-// unsigned is Google's word for a call that another model made: from Gemini 3 on one without
-// a signature is refused.
+// unsigned is Google's placeholder signature for a call made by another model: since Gemini 3, a call without a
+// signature is refused.
 const unsigned = "skip_thought_signature_validator"
 
-// geminiContents writes the turns. All results that follow each other are one turn, as as many
-// of them have to come together as there were calls.
+// geminiContents writes the turns. Consecutive results become one turn, since there must be as many results in it as
+// there were calls.
 func geminiContents(r *model.Request, version float64) ([]geminiContent, error) {
 	out := []geminiContent{}
 	inside := picturesOf(r.Messages, func(i *model.Image) bool { return version >= 3 && isData(i) })
-	results := false // the last turn is one of results
+	results := false // the last turn contains results
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		turn := geminiContent{Role: "user"}
@@ -95,7 +95,7 @@ func geminiContents(r *model.Request, version float64) ([]geminiContent, error) 
 		results = m.Role == model.RoleTool
 	}
 	if n := len(out); n == 0 || out[n-1].Role == "model" && r.Messages[len(r.Messages)-1].Role == model.RoleUser {
-		nothing := "(no input)" // an empty text is refused, and a turn is needed
+		nothing := "(no input)" // an empty text is refused, and a turn is required
 		out = append(out, geminiContent{Role: "user", Parts: []geminiPart{{Text: &nothing}}})
 	}
 	return out, nil
@@ -119,8 +119,7 @@ func geminiAsked(parts []model.Part, inside results) ([]geminiPart, error) {
 	return out, nil
 }
 
-// geminiImage holds a picture, or names it: Google reads http and https addresses and those of
-// its stores.
+// geminiImage contains a picture or names it: Google reads http and https addresses and those of its storage services.
 func geminiImage(img *model.Image) (geminiPart, error) {
 	if !isData(img) {
 		address, _, _ := strings.Cut(img.URL, "?")
@@ -138,11 +137,11 @@ var imageTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif", ".heic": "image/heic", ".heif": "image/heif",
 }
 
-// geminiSaid is a turn of the model's, with each signature at the part that it came with.
-// Thoughts go back only where they are signed. Another provider's state is left out.
+// geminiSaid writes a turn of the model, with each signature at its original part. Thoughts are sent back only if they
+// are signed. Another provider's state is left out.
 func geminiSaid(parts []model.Part, version float64) []geminiPart {
 	var out []geminiPart
-	first, signed := -1, false // the first call, and whether some call is signed
+	first, signed := -1, false // the first call, and whether any call is signed
 	for i := range parts {
 		p := &parts[i]
 		state := ""
@@ -175,8 +174,8 @@ func geminiSaid(parts []model.Part, version float64) []geminiPart {
 	return out
 }
 
-// geminiResults returns each result as the object that the API requires: a JSON object or list
-// as it is, anything else as text.
+// geminiResults returns each result as the object that the API requires: a JSON object or list unchanged, anything else
+// as text.
 func geminiResults(parts []model.Part, inside results) ([]geminiPart, error) {
 	var out []geminiPart
 	for i := range parts {

@@ -11,10 +11,10 @@ import (
 
 var geminiNumber = lazy.Regexp(`gemini-(\d+)(?:[.-](\d))?(?:\D|$)`)
 
-// latestGemini is what the names without a number, as gemini-flash-latest, stand for at least.
+// latestGemini is the minimum version of names without a number, such as gemini-flash-latest.
 const latestGemini = 3.0
 
-// GeminiVersion is the generation of a model, as 2.5; 0 for any other model.
+// GeminiVersion returns the version of a model, such as 2.5; 0 for any other model.
 func GeminiVersion(model string) float64 {
 	if m := geminiNumber().FindStringSubmatch(model); m != nil {
 		v, _ := strconv.ParseFloat(m[1]+"."+m[2], 64) // digits
@@ -32,9 +32,9 @@ type geminiThought struct {
 	Level   string `json:"thinkingLevel,omitempty"`
 }
 
-// geminiThinking is what a request says of thinking: a level from Gemini 3 on, a budget in
-// tokens before, and a budget that the request names everywhere. Thoughts are asked for
-// wherever some are wanted. Nothing is sent when the request says nothing.
+// geminiThinking returns the thinking part of a request: a level since Gemini 3, a budget in tokens before, and always
+// a budget if the request sets one. If thinking is on, thoughts are requested. It returns nil if the request does not
+// set thinking.
 func geminiThinking(model string, p *model.Params) *geminiThought {
 	v := GeminiVersion(model)
 	switch {
@@ -52,7 +52,7 @@ func geminiThinking(model string, p *model.Params) *geminiThought {
 	if strings.Contains(model, "pro") {
 		switch {
 		case budget == 0:
-			budget = 128 // this one always thinks, and no less
+			budget = 128 // this model always thinks, with at least this budget
 		case p.Effort == "max":
 			budget = 32768
 		}
@@ -60,11 +60,11 @@ func geminiThinking(model string, p *model.Params) *geminiThought {
 	return &geminiThought{Include: p.Effort != "none", Budget: &budget}
 }
 
-// geminiLevels are the efforts that have no level of the same name. There is no level without
-// thinking: the least comes nearest.
+// geminiLevels maps efforts without a level of the same name. There is no level for no thinking: the lowest one is
+// closest.
 var geminiLevels = map[string]string{"none": "MINIMAL", "xhigh": "HIGH", "max": "HIGH"}
 
-// geminiBudgets are what Google's own interface in OpenAI's form makes of the efforts.
+// geminiBudgets are the budgets that Google's OpenAI-compatible API uses for the efforts.
 var geminiBudgets = map[string]int{
 	"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 24576,
 }

@@ -113,8 +113,8 @@ func TestGeminiWithoutAnswer(t *testing.T) {
 	}
 }
 
-// Arguments in pieces are asked for by hosts alone, and not read: the call fails before its tool would be
-// called without them.
+// Arguments in pieces are requested only by hosts, and not read: the call fails before its tool could be called without
+// them.
 func TestGeminiArgumentsInPieces(t *testing.T) {
 	for _, call := range []string{`{"name":"f","willContinue":true}`, `{"name":"f","partialArgs":[{"jsonPath":"$.a","stringValue":"x"}]}`} {
 		_, err := planFor("gemini").Decode(200, http.Header{}, strings.NewReader(sse(candidate(`{"functionCall":`+call+`}`, `,"finishReason":"STOP"`))))

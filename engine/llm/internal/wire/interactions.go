@@ -8,9 +8,9 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Interactions is the form of Gemini's Interactions: a list of steps, of which outputs, thoughts
-// and calls of functions are read. What the provider ran itself is skipped. Its first version had
-// the contents of an output where a step is now.
+// Interactions is the form of Gemini's Interactions: a list of steps, of which outputs, thoughts and function calls are
+// read. Steps of the provider's own tools are skipped. Its first version had the contents of an output in place of a
+// step.
 type Interactions struct{}
 
 type interaction struct {
@@ -44,13 +44,13 @@ type interactionText struct {
 	interactionMedia
 }
 
-// interactionMedia is a picture or a piece of sound.
+// interactionMedia is a picture or a sound.
 type interactionMedia struct {
 	MIME loose `json:"mime_type"`
 	Data loose `json:"data"` // base64
 }
 
-// interactionUsage is a [geminiUsage] under other names.
+// interactionUsage is a [geminiUsage] with other names.
 type interactionUsage struct {
 	In       count `json:"total_input_tokens"`
 	ToolUse  count `json:"total_tool_use_tokens"`
@@ -122,7 +122,7 @@ func (*Interactions) event(data []byte, a *answer) error {
 			a.grow(o.block, string(e.Delta.Text+e.Delta.Content.Text))
 			a.cite(e.Delta.Annotations, o.block)
 		case a.interactionMedia(e.Delta.Type, &e.Delta.interactionMedia):
-			o.block = a.addBlock(model.PartText) // of what follows
+			o.block = a.addBlock(model.PartText) // of the following pieces
 		case strings.HasPrefix(e.Delta.Type, "text_annotation"):
 			a.cite(e.Delta.Annotations, o.block)
 		}
@@ -142,7 +142,7 @@ func (a *answer) steps(r *interaction) {
 	}
 }
 
-// step takes a step, or what is there of it when it begins; nil when it is not the model's.
+// step takes a step, or its content when it begins; nil if it is not the model's.
 func (a *answer) step(s *interactionStep) *openBlock {
 	switch s.Type {
 	case "model_output", "text":
@@ -175,7 +175,7 @@ func (a *answer) step(s *interactionStep) *openBlock {
 	return nil
 }
 
-// interactionMedia takes a picture or a piece of sound, and reports whether there is one.
+// interactionMedia takes a picture or a sound, and reports whether there is one.
 func (a *answer) interactionMedia(kind string, m *interactionMedia) bool {
 	switch {
 	case m.Data == "":

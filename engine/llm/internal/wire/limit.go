@@ -11,14 +11,14 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// tooShort is the error of a request whose answer has less room than the provider takes.
+// tooShort is the error of a request whose answer limit is below the provider's minimum.
 type tooShort struct{ limit, thoughts int }
 
 func (t *tooShort) Error() string {
 	return fmt.Sprintf("the call cannot fit: its budget leaves %d tokens for the answer, and thinking alone takes %d", t.limit, t.thoughts)
 }
 
-// bound writes the limit that budgets leave into a request, in place of the request's limit and of what its host's members say.
+// bound writes the limit that budgets set into a request, replacing the request's limit and that of the host's members.
 func (p *Plan) bound(b *Body) error {
 	if p.MaxOut <= 0 {
 		return nil
@@ -56,12 +56,12 @@ func (p *Plan) bound(b *Body) error {
 	return nil
 }
 
-// answers is how many answers a request asks for at once, each of which may have all of the limit.
+// answers returns how many answers a request asks for; each may use the whole limit.
 func answers(bodies ...*Body) int {
 	most := 1
 	for _, b := range bodies {
 		for _, name := range []string{"n", "best_of", "candidateCount", "candidate_count"} {
-			if n, err := strconv.ParseFloat(strings.Trim(string(b.values[name]), `"`), 64); err == nil && n > 1 { // some servers read "2" as 2
+			if n, err := strconv.ParseFloat(strings.Trim(string(b.values[name]), `"`), 64); err == nil && n > 1 { // some servers accept "2" as 2
 				most = max(most, int(min(n, 1<<20)))
 			}
 		}
@@ -69,8 +69,8 @@ func answers(bodies ...*Body) int {
 	return most
 }
 
-// ExtraUse reports what members that a script adds to its requests mean for what a call uses: how many answers
-// it asks for, whether it sets its own limit for them, and how many times dearer it makes tokens at most.
+// ExtraUse reports how members that a script adds to its requests affect a call's use: how many answers they request,
+// whether they set their own limit, and the factor by which they raise the price of tokens at most.
 func ExtraUse(extra json.RawMessage) (count int, limits bool, dearer float64) {
 	bodies := []*Body{}
 	if b, err := ParseBody(extra); err == nil {
@@ -96,13 +96,13 @@ func ExtraUse(extra json.RawMessage) (count int, limits bool, dearer float64) {
 // limitNames are the members of all dialects that limit an answer.
 var limitNames = []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"}
 
-// dearerService are the members that choose a dearer service, and how much dearer it is than the table of prices
-// says, at most. Sources: the providers' pages of prices, November 2026.
+// dearerService lists the members that select a more expensive service, and the maximum factor over the price table.
+// Sources: the providers' price pages, November 2026.
 var dearerService = map[string]float64{
 	`service_tier "priority"`: 2, `serviceTier "priority"`: 2, `speed "fast"`: 6, `inference_geo "us"`: 1.1,
 }
 
-// cutOff makes a failure by the limit of the answer one of the budget that set it.
+// cutOff turns a failure by the answer's limit into one by the budget that set the limit.
 func (p *Plan) cutOff(f *failure) *failure {
 	if !p.Short {
 		return f
@@ -113,12 +113,12 @@ func (p *Plan) cutOff(f *failure) *failure {
 }
 
 var (
-	statusSaid = lazy.Regexp(`\(status \d+`) // by us
+	statusSaid = lazy.Regexp(`\(status \d+`) // written by us
 	limitFacts = lazy.Regexp(`context length (?:is|of)\s+(\d+)|(\d+) (?:input tokens|in the messages|of text input)|(\d+)`)
 )
 
-// LongestTaken reads from a provider's refusal how long an answer it takes where a limit was too long for it, 0 when
-// it refuses something else. always says that it takes no longer one of any request.
+// LongestTaken reads from a provider's refusal the longest answer limit that it accepts, 0 if it refused something
+// else. always says that this applies to all requests.
 func LongestTaken(message string, limit int) (n int, always bool) {
 	text := statusSaid().ReplaceAllString(strings.ToLower(message), "")
 	if !Speaks(text, AboutLimit) {
@@ -127,7 +127,7 @@ func LongestTaken(message string, limit int) (n int, always bool) {
 	window, in := 0, 0
 	for _, m := range limitFacts().FindAllStringSubmatch(text, -1) {
 		number := func(i int) int {
-			v, _ := strconv.Atoi(m[i]) // of digits; one that is too large does not count
+			v, _ := strconv.Atoi(m[i]) // of digits; one that is too large is ignored
 			return v
 		}
 		switch {
@@ -154,5 +154,5 @@ func LongestTaken(message string, limit int) (n int, always bool) {
 	return n, window == 0
 }
 
-// leastTaken is the least limit that is tried.
+// leastTaken is the smallest limit that is tried.
 const leastTaken = 256

@@ -19,7 +19,7 @@ func wrongForm(what string, err error) error {
 	return &malformed{"the answer does not have the form of a " + what}
 }
 
-// arguments are those of a call: JSON in a string, or the object itself.
+// arguments returns the arguments of a call, sent as JSON in a string or as an object.
 func arguments(raw json.RawMessage) string {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return ""
@@ -34,8 +34,8 @@ func arguments(raw json.RawMessage) string {
 	return s
 }
 
-// count is a number of tokens. Null, fractions and strings are taken for what they mean; what
-// cannot be a number of tokens is noCount.
+// count is a number of tokens. Null, fractions and strings are converted; a value that cannot be a number of tokens is
+// noCount.
 type count int
 
 const noCount count = -1
@@ -52,7 +52,7 @@ func (c *count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// tokens is a usage, nil where input or output is not a count. Any other invalid count is 0.
+// tokens returns a usage, nil if input or output is not a count. Other invalid counts are 0.
 func tokens(in, out, reasoning, read, written count) *model.Usage {
 	if in == noCount || out == noCount {
 		return nil
@@ -60,8 +60,8 @@ func tokens(in, out, reasoning, read, written count) *model.Usage {
 	return &model.Usage{In: int(in), Out: int(out), Reasoning: int(max(reasoning, 0)), CacheRead: int(max(read, 0)), CacheWrite: int(max(written, 0))}
 }
 
-// cost is an amount of money, by Perplexity in an object with what it is made of; anything else
-// is 0, which means unknown.
+// cost is an amount of money. Perplexity sends it in an object with its components. Anything else is 0, which means
+// unknown.
 type cost float64
 
 func (c *cost) UnmarshalJSON(data []byte) error {

@@ -33,9 +33,8 @@ func (d *Ollama) limit() (object string, names []string) {
 	return "options", []string{"num_predict"}
 }
 
-// write writes the conversation with calls and results, the tools, the schema, and the
-// options that the request has and no other. A prompt that does not fit the window must be
-// an error: the server's default is to cut it in silence.
+// write writes the conversation with calls and results, the tools, the schema, and only the options that the request
+// has. A prompt that does not fit the window must be an error: by default the server silently cuts it.
 func (d *Ollama) write(p *Plan) (*Body, error) {
 	b, r := modelBody(p), p.Request
 	if err := ollamaTakes(r); err != nil {
@@ -75,7 +74,7 @@ func (d *Ollama) write(p *Plan) (*Body, error) {
 	return b, nil
 }
 
-// ollamaTakes refuses what the server would pass over in silence.
+// ollamaTakes rejects parameters that the server would silently ignore.
 func ollamaTakes(r *model.Request) error {
 	switch {
 	case len(r.Tools) > 0 && (r.Choice.Mode == model.ChoiceRequired || r.Choice.Mode == model.ChoiceTool):
@@ -88,8 +87,8 @@ func ollamaTakes(r *model.Request) error {
 	return nil
 }
 
-// ollamaThink turns thinking off or on, or to one of three degrees for the family of models that
-// has them: of any other the server refuses a degree. It is nil where the request says nothing.
+// ollamaThink turns thinking off or on, or sets one of three efforts for the only family of models that supports them:
+// for any other model the server refuses an effort. It returns nil if the request does not set thinking.
 func ollamaThink(model string, p *model.Params) any {
 	switch {
 	case p.Effort == "none" || p.ReasoningTokens != nil:
@@ -137,8 +136,8 @@ func ollamaMessages(r *model.Request) ([]ollamaMessage, error) {
 	return out, nil
 }
 
-// ollamaAsked is what a user's turn says. The server puts the pictures of a message before its text, and joins messages
-// of one role: so a picture behind a text begins a message of its own, which keeps the order.
+// ollamaAsked writes a user's turn. The server puts the pictures of a message before its text, and joins messages with
+// the same role. A picture after a text therefore begins a new message, which keeps the order.
 func ollamaAsked(parts []model.Part) ([]ollamaMessage, error) {
 	out := []ollamaMessage{{Role: "user"}}
 	for _, p := range InOrder(parts) {
@@ -160,8 +159,8 @@ func ollamaAsked(parts []model.Part) ([]ollamaMessage, error) {
 	return out, nil
 }
 
-// argsObject returns a call's arguments as the object that the server requires. A model's
-// own broken arguments are echoed inside one, so that it can see what it wrote.
+// argsObject returns a call's arguments as the object that the server requires. A model's broken arguments are wrapped
+// in one, so that the model sees what it wrote.
 func argsObject(args string) json.RawMessage {
 	if args == "" {
 		return json.RawMessage("{}")
@@ -193,7 +192,7 @@ type ollamaAnswer struct {
 	Message struct {
 		Content  loose `json:"content"`
 		Thinking loose `json:"thinking"`
-		Thoughts loose `json:"reasoning_content"` // of servers that speak this and chat completions
+		Thoughts loose `json:"reasoning_content"` // of servers that speak both this and chat completions
 		Calls    []struct {
 			ID       loose         `json:"id"`
 			Function functionPiece `json:"function"`
@@ -219,13 +218,13 @@ func (d *Ollama) event(data []byte, a *answer) error {
 	a.addText(string(o.Message.Content + o.Response))
 	for i := range o.Message.Calls {
 		c := &o.Message.Calls[i]
-		// Calls come whole, one after the other, whatever their index says.
+		// Each call arrives whole, whatever its index is.
 		a.addWholeCall(string(c.ID), string(c.Function.Name), arguments(c.Function.Args))
 	}
 	if !o.Done {
 		return nil
 	}
-	a.end(string(cmp.Or(o.Reason, "stop"))) // servers before done_reason send none
+	a.end(string(cmp.Or(o.Reason, "stop"))) // older servers send no done_reason
 	a.usage = tokens(o.In, o.Out, 0, 0, 0)
 	a.done()
 	return nil

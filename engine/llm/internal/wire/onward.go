@@ -7,16 +7,15 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// paused is Anthropic's word for an answer that took long because of tools that the provider runs
-// itself, and goes on when it is sent back as it is.
+// paused is Anthropic's finish reason for an answer that took long because of the provider's own tools. The answer
+// continues when it is sent back unchanged.
 const paused = "pause_turn"
 
-// mostPauses bounds how often one call goes on with its answer.
+// mostPauses bounds how often one call continues its answer.
 const mostPauses = 8
 
-// onward makes the requests of a call: one, and another one for each time that its answer was
-// paused. Their results are one answer, and their costs are counted together, also when the last
-// one fails.
+// onward makes the requests of a call: one, and another one each time the answer was paused. The results are joined
+// into one answer, and the costs are added, even if the last request fails.
 func (x *Exchange) onward(once func() (*model.Response, *engine.Error)) (*model.Response, *engine.Error) {
 	asked := x.Request
 	defer func() { x.Request = asked }()
@@ -41,7 +40,7 @@ func (x *Exchange) onward(once func() (*model.Response, *engine.Error)) (*model.
 		if r.RawFinish != paused || pauses == mostPauses || len(r.Parts) == 0 {
 			return r, nil
 		}
-		if x.MaxOut > 0 { // a token read costs no more than one that is written
+		if x.MaxOut > 0 { // an input token costs no more than an output token
 			if x.MaxOut -= r.Usage.In + r.Usage.Out - before.In - before.Out; x.MaxOut <= 0 {
 				f := x.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer ended", help: "raise max_tokens", code: paused})
 				f.raw, f.usage = r.Text(), r.Usage

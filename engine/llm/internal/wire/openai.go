@@ -8,32 +8,32 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// OpenAI is the dialect of chat completions, with what its many speakers do differently.
+// OpenAI is the dialect of chat completions, with the differences between the servers that speak it.
 type OpenAI struct {
 	MaxTokens       string                  // the member for the answer's limit; default max_completion_tokens
 	Seed            string                  // default seed
-	NoSeed          bool                    // it has none
-	NoParallel      bool                    // it cannot be held to one call of a tool at a time
-	NoSchema        bool                    // response_format takes no schema, and JSON mode alone
-	NoStreamOptions bool                    // stream_options is refused; usage comes anyway
+	NoSeed          bool                    // seed is not supported
+	NoParallel      bool                    // it cannot be limited to one tool call at a time
+	NoSchema        bool                    // response_format supports only JSON mode, no schema
+	NoStreamOptions bool                    // stream_options is refused; usage is sent anyway
 	ShortCallIDs    bool                    // ids of calls must be 9 letters and digits
-	EchoReasoning   bool                    // reasoning must be sent back as reasoning_content, that since the user spoke last
-	EchoAll         func(model string) bool // all of it is, and an empty one where there was none; nil: for no model
-	EchoDetails     bool                    // reasoning_details must be sent back as they came
-	Thinking        Thinking                // how it takes what a request says of thinking
+	EchoReasoning   bool                    // reasoning since the last user message must be sent back as reasoning_content
+	EchoAll         func(model string) bool // all reasoning must be, and an empty one where there was none; nil: for no model
+	EchoDetails     bool                    // reasoning_details must be sent back unchanged
+	Thinking        Thinking                // how thinking is requested
 	AnyTool         string                  // the word for "some tool must be called"; default required
-	CacheMarks      bool                    // what should be cached must be marked
-	HoldsCalls      bool                    // a schema may hold the whole answer, so that no tool can be called
-	Bridges         func(model string) bool // no turn of the user's may follow results of tools: one of the model's goes between; nil: for no model
-	MayCut          bool                    // servers of this kind may cut a prompt that is too long, and say nothing
-	TellsCost       bool                    // usage, and what a call costs, are reported on request
+	CacheMarks      bool                    // the parts to cache must be marked
+	HoldsCalls      bool                    // a schema may constrain the whole answer, so that no tool can be called
+	Bridges         func(model string) bool // no user's turn may follow results of tools: a turn of the model is inserted; nil: for no model
+	MayCut          bool                    // servers of this kind may silently cut a prompt that is too long
+	TellsCost       bool                    // usage, and the cost of a call, are reported on request
 }
 
 func (d *OpenAI) limit() (object string, names []string) {
 	return "", []string{cmp.Or(d.MaxTokens, "max_completion_tokens"), "max_tokens", "max_completion_tokens", "max_output_tokens"}
 }
 
-// write writes the parameters that the request has and no other.
+// write writes only the parameters that the request has.
 func (d *OpenAI) write(p *Plan) (*Body, error) {
 	params := &p.Request.Params
 	switch {
@@ -79,7 +79,7 @@ func responseFormat(o *Output) any {
 	}{o.Name, o.Strict, o.Schema}}
 }
 
-// Joined returns the texts of the parts of a kind as one.
+// Joined returns the texts of the parts with a kind as one text.
 func Joined(parts []model.Part, kind model.PartKind, sep string) string {
 	var texts []string
 	for i := range parts {
@@ -90,18 +90,18 @@ func Joined(parts []model.Part, kind model.PartKind, sep string) string {
 	return strings.Join(texts, sep)
 }
 
-// Thinking is how a speaker of chat completions takes what a request says of thinking.
+// Thinking is how a server of chat completions accepts a request's thinking parameters.
 type Thinking string
 
-// The ways to ask for thinking.
+// The ways to request thinking.
 const (
 	ThinkEffort    Thinking = ""          // reasoning_effort: a word
-	ThinkReasoning Thinking = "reasoning" // an object of effort or max_tokens
-	ThinkSwitch    Thinking = "thinking"  // an object that turns it on or off, besides the effort
+	ThinkReasoning Thinking = "reasoning" // an object with effort or max_tokens
+	ThinkSwitch    Thinking = "thinking"  // an object that turns it on or off, in addition to the effort
 )
 
-// think writes effort and budget of the thinking. A budget where none can be given is an error:
-// a bound that nobody keeps is worse than none.
+// think writes the effort and budget of thinking. A budget that cannot be sent is an error: a limit that nobody
+// enforces is worse than none.
 func (d *OpenAI) think(b *Body, p *Plan) error {
 	effort, budget := p.Request.Params.Effort, p.Request.Params.ReasoningTokens
 	if effort == "" && budget == nil {
@@ -137,7 +137,7 @@ func (d *OpenAI) think(b *Body, p *Plan) error {
 	return nil
 }
 
-// Choice is a request's word on tools.
+// Choice returns a request's tool choice.
 func (d *OpenAI) Choice(c model.ToolChoice) any {
 	switch c.Mode {
 	case model.ChoiceTool:

@@ -8,8 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// completion is a chat completion, and a chunk of one, in all the shapes that the speakers
-// of this dialect use.
+// completion is a chat completion, or a chunk of one, in all the shapes that servers of this dialect use.
 type completion struct {
 	ID      loose            `json:"id"`
 	Model   loose            `json:"model"`
@@ -28,12 +27,12 @@ type choice struct {
 	Delta   completionMessage `json:"delta"`
 	Finish  finishWord        `json:"finish_reason"`
 	Native  loose             `json:"native_finish_reason"`
-	Text    loose             `json:"text"`  // of servers that answer in the older form, by some with the newer
-	Error   json.RawMessage   `json:"error"` // OpenRouter's, of the provider behind it
+	Text    loose             `json:"text"`  // of servers that answer in the older form, for some together with the newer one
+	Error   json.RawMessage   `json:"error"` // OpenRouter's, from the provider behind it
 }
 
-// unfinished stands for the finish reason of a whole answer that says it has none: the server
-// broke it off. Many servers leave the reason out, which means nothing.
+// unfinished stands for an explicit null as the finish reason of a whole answer: the server broke it off. Many servers
+// omit the reason, which has no meaning.
 const unfinished = "null"
 
 // finishWord is a finish reason, or [unfinished].
@@ -54,13 +53,13 @@ type completionMessage struct {
 	Refusal   loose           `json:"refusal"`
 	Reasoning json.RawMessage `json:"reasoning"`
 	Thoughts  loose           `json:"reasoning_content"`
-	Thinking  loose           `json:"thinking"` // of servers that call it as Ollama does
+	Thinking  loose           `json:"thinking"` // of servers that name it as Ollama does
 	Audio     struct {
 		Data       loose `json:"data"` // base64
 		Transcript loose `json:"transcript"`
-	} `json:"audio"` // an answer that is spoken has no other text
+	} `json:"audio"` // a spoken answer has no other text
 	Annotations json.RawMessage `json:"annotations"`
-	Images      json.RawMessage `json:"images"` // OpenRouter's, of models that draw
+	Images      json.RawMessage `json:"images"` // OpenRouter's, from models that generate pictures
 	Details     json.RawMessage `json:"reasoning_details"`
 	Calls       []callPiece     `json:"tool_calls"`
 	Function    *functionPiece  `json:"function_call"` // the older form of a call
@@ -76,8 +75,8 @@ type callPiece struct {
 	} `json:"custom"`
 }
 
-// named is what a piece of a call says of its tool and arguments. Servers that write members without a
-// value write an empty custom call beside the true one.
+// named returns the tool and arguments in a piece of a call. Servers that write members without a value send an empty
+// custom call next to the real one.
 func (p *callPiece) named() (name, args string) {
 	if p.Custom != nil && p.Custom.Name+p.Custom.Input != "" {
 		return string(p.Custom.Name), string(p.Custom.Input)
@@ -87,10 +86,10 @@ func (p *callPiece) named() (name, args string) {
 
 type functionPiece struct {
 	Name loose           `json:"name"`
-	Args json.RawMessage `json:"arguments"` // JSON in a string, by some the object itself
+	Args json.RawMessage `json:"arguments"` // JSON in a string, from some servers the object itself
 }
 
-// empty reports whether there is no such piece, or one that says nothing.
+// empty reports whether the piece is nil or has no content.
 func (f *functionPiece) empty() bool {
 	return f == nil || f.Name == "" && arguments(f.Args) == ""
 }
@@ -158,12 +157,12 @@ func (a *answer) completion(c *completion, whole bool) {
 	for i := range c.Choices {
 		ch := &c.Choices[i]
 		if ch.Index != 0 {
-			continue // never asked for
+			continue // not requested
 		}
 		m := &ch.Delta
 		if whole || m.empty() && a.empty() {
-			// A server that was asked for a stream may put all of the answer into one event;
-			// one that repeats it at the end of a stream must not be heard twice.
+			// A server that was asked for a stream may send the whole answer in one event; one that repeats it at the
+			// end of a stream must not be counted twice.
 			m, whole = &ch.Message, true
 		}
 		reasoning, _ := pieces(m.Reasoning)
@@ -190,7 +189,7 @@ func (a *answer) completion(c *completion, whole bool) {
 			a.addCall(&zero, "", string(f.Name), arguments(f.Args))
 		}
 		finish := string(ch.Finish)
-		if finish == unfinished && !document { // it comes with a later event
+		if finish == unfinished && !document { // the reason comes with a later event
 			finish = ""
 		}
 		a.end(finish)
@@ -200,7 +199,7 @@ func (a *answer) completion(c *completion, whole bool) {
 				a.failedBy(ch.Error)
 			}
 		}
-		break // one choice was asked for: another one is another answer, not more of this
+		break // one choice was requested: a second one is another answer, not a continuation
 	}
 	if c.Groq.Error != "" && a.failure == nil {
 		a.failure = a.inAnswer([]byte(`{"message":` + quoted(string(c.Groq.Error)) + `}`))
@@ -227,7 +226,7 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 		Thinking json.RawMessage `json:"thinking"`
 		Summary  json.RawMessage `json:"summary"` // of thoughts, by Databricks
 	}
-	if raw[0] == '{' { // one piece alone
+	if raw[0] == '{' { // a single piece
 		raw = json.RawMessage("[" + string(raw) + "]")
 	}
 	if json.Unmarshal(raw, &list) != nil {
@@ -245,9 +244,8 @@ func pieces(raw json.RawMessage) (text, thoughts string) {
 	return text, thoughts
 }
 
-// normal counts cached tokens as input and reasoning as output. Where the total is larger than
-// the parts, the rest is reasoning that the provider left out of the output. It is nil when the
-// counts are invalid.
+// normal counts cached tokens as input and reasoning as output. If the total exceeds the parts, the rest is reasoning
+// that the provider left out of the output. It returns nil if the counts are invalid.
 func (u *completionUsage) normal() *model.Usage {
 	n := tokens(*u.In, u.Out, max(u.Spent.Reasoning, u.Reasoning), max(u.Details.Cached, u.CacheHit, u.Cached, u.NumCached), u.Details.Written)
 	if n == nil {

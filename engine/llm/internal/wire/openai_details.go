@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// detailsOf is the family of reasoning_details: OpenRouter's form for the state of the models
-// behind it.
+// detailsOf is the family of reasoning_details: OpenRouter's form for the state of the models behind it.
 const detailsOf = "openrouter"
 
-// addDetails gathers reasoning_details. In a stream the pieces of one have the same index and
-// type; their texts continue each other, all else is the last that was said.
+// addDetails collects reasoning_details. In a stream, the pieces of one detail have the same index and type. Their
+// texts are concatenated; for other members the last value applies.
 func (a *answer) addDetails(raw json.RawMessage) {
 	var list []json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
@@ -32,7 +31,7 @@ func (a *answer) addDetails(raw json.RawMessage) {
 	}
 }
 
-// detail is one of reasoning_details while its pieces come.
+// detail is one of reasoning_details whose pieces are arriving.
 type detail struct {
 	*Body
 	texts map[string]*strings.Builder // members that have grown
@@ -62,7 +61,7 @@ func (d *detail) goesOn(piece *Body) {
 	}
 }
 
-// MarshalJSON writes the detail with all that its pieces said.
+// MarshalJSON writes the detail with the content of all its pieces.
 func (d *detail) MarshalJSON() ([]byte, error) {
 	for key, grown := range d.texts {
 		d.SetRaw(key, json.RawMessage(quoted(grown.String())))
@@ -72,7 +71,7 @@ func (d *detail) MarshalJSON() ([]byte, error) {
 
 var grows = map[string]bool{"text": true, "summary": true, "data": true}
 
-// thoughtsIn are the texts of reasoning_details, for servers that send them nowhere else.
+// thoughtsIn returns the texts of reasoning_details, for servers that send them nowhere else.
 func thoughtsIn(raw json.RawMessage) string {
 	var list []struct {
 		Text    loose `json:"text"`

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// TestReasoningDetails: the pieces of a detail become one again, whatever else each of them says,
-// and their text is reasoning where the server gives it nowhere else.
+// TestReasoningDetails: the pieces of a detail are joined, whatever other members they have, and their text is
+// reasoning if the server sends it nowhere else.
 func TestReasoningDetails(t *testing.T) {
 	for _, row := range []struct{ name, body, reasoning, details string }{
 		{

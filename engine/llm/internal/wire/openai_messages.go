@@ -6,8 +6,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// escaped is a text in which JSON writes <, > and & as \u003c, \u003e and \u0026. The conversations
-// and tools of this dialect are written so, thoughts alone are not.
+// escaped is a text in which JSON writes <, > and & as \u003c, \u003e and \u0026. The conversations and tools of this
+// dialect are written this way, except for thoughts.
 type escaped string
 
 // MarshalJSON implements json.Marshaler.
@@ -41,15 +41,15 @@ type openAIPicture struct {
 	Image map[string]escaped `json:"image_url"`
 }
 
-// markedText is a text whose provider keeps what comes before its end.
+// markedText is a text that marks the end of the part to cache.
 type markedText struct {
 	Type  string    `json:"type"`
 	Text  escaped   `json:"text"`
 	Cache cacheMark `json:"cache_control"`
 }
 
-// bridgeWords are the turn of the model's between results of tools and the user's next turn, where
-// a provider demands one. It says as little as can be: an empty one is refused too.
+// bridgeWords is the text of the model's turn that some providers require between results of tools and the user's next
+// turn. It is as short as possible: an empty one is refused too.
 const bridgeWords = "OK."
 
 // messages writes the conversation.
@@ -64,7 +64,7 @@ func (d *OpenAI) messages(p *Plan) []openAIMessage {
 		out = append(out, openAIMessage{Role: "system", Content: escaped(r.System)})
 	}
 	bridges := d.Bridges != nil && d.Bridges(p.Model)
-	asked := -1 // where the user spoke last
+	asked := -1 // the index of the last user message
 	for i := range r.Messages {
 		if r.Messages[i].Role == model.RoleUser {
 			asked = i
@@ -91,8 +91,8 @@ func (d *OpenAI) messages(p *Plan) []openAIMessage {
 	return out
 }
 
-// turn writes a turn of the model's, and its reasoning where the provider demands it back: of the
-// turns since the user spoke last, or of all.
+// turn writes a turn of the model, with its reasoning if the provider requires it back: for the turns since the last
+// user message, or for all.
 func (d *OpenAI) turn(name string, m *model.Message, since bool) openAIMessage {
 	out := openAIMessage{Role: "assistant", Content: escaped(Joined(m.Parts, model.PartText, ""))}
 	for i := range m.Parts {
@@ -114,7 +114,7 @@ func (d *OpenAI) turn(name string, m *model.Message, since bool) openAIMessage {
 	return out
 }
 
-// openAIContent is what a user's turn says: one text, or texts and pictures in their order.
+// openAIContent returns the content of a user's turn: one text, or texts and pictures in order.
 func openAIContent(parts []model.Part) any {
 	var out []any
 	pictures := false
@@ -132,7 +132,7 @@ func openAIContent(parts []model.Part) any {
 	return out
 }
 
-// callID returns the id itself, or nine characters derived from it.
+// callID returns the id, or nine characters derived from it.
 func (d *OpenAI) callID(id string) string {
 	if !d.ShortCallIDs || len(id) == 9 && isAlnum(id) {
 		return id
@@ -140,7 +140,7 @@ func (d *OpenAI) callID(id string) string {
 	return shortID(id)
 }
 
-// escapedTools are tools that are written as the conversation is, with escapes.
+// escapedTools are tools written with escapes, as the conversation is.
 type escapedTools []openAITool
 
 type openAITool struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// InOrder returns what a user's turn says: its texts and pictures in their order, with those texts joined that no picture
-// stands between.
+// InOrder returns the content of a user's turn: its texts and pictures in order. Texts without a picture between them
+// are joined.
 func InOrder(parts []model.Part) []model.Part {
 	var out []model.Part
 	from := 0
@@ -30,12 +30,12 @@ func InOrder(parts []model.Part) []model.Part {
 	return out
 }
 
-// results holds the pictures that go inside the results of tools, by the call. They stand behind the results in the
-// conversation, which most providers are sent as it is.
+// results maps calls to the pictures that go inside their results. In the conversation they are behind the results, the
+// form that most providers receive.
 type results map[string][]*model.Image
 
-// picturesOf returns the pictures of a conversation that go inside the results. Those of a call of which takes refuses one
-// stay behind the results.
+// picturesOf returns the pictures of a conversation that go inside results. If takes refuses a picture of a call, all
+// pictures of that call stay behind the results.
 func picturesOf(messages []model.Message, takes func(*model.Image) bool) results {
 	answered := results{}
 	for i := range messages {
@@ -59,10 +59,10 @@ func picturesOf(messages []model.Message, takes func(*model.Image) bool) results
 // inside reports whether a part of the turn behind the results goes inside one of them.
 func (r results) inside(p *model.Part) bool { return p.Of != nil && len(r[*p.Of]) > 0 }
 
-// isData reports whether a picture is its own data.
+// isData reports whether a picture is a data URL.
 func isData(i *model.Image) bool { return strings.HasPrefix(i.URL, "data:") }
 
-// drawn keeps the pictures that a model drew, of a list of their addresses: most hold the picture itself.
+// drawn stores generated pictures, given as a list of addresses: most contain the picture itself.
 func (a *answer) drawn(raw json.RawMessage) {
 	var list []struct {
 		Image struct {
@@ -80,15 +80,15 @@ func (a *answer) drawn(raw json.RawMessage) {
 	}
 }
 
-// picture adds a part that is a picture, of its data in base64.
+// picture adds a part that is a picture, given as base64 data.
 func (a *answer) picture(mime, data string) *block {
 	b := a.addBlock(model.PartImage)
 	b.image = &model.Image{URL: "data:" + mime + ";base64," + data, MIME: mime}
 	return b
 }
 
-// DataURL reads a data URL (RFC 2397): its media type, text/plain when it says none, and its
-// content in base64. ok is false for any other URL and for content that cannot be read.
+// DataURL reads a data URL (RFC 2397): its media type, text/plain if it has none, and its content in base64. ok is
+// false for any other URL and for invalid content.
 func DataURL(s string) (mime, data string, ok bool) {
 	rest, is := strings.CutPrefix(s, "data:")
 	head, content, comma := strings.Cut(rest, ",")

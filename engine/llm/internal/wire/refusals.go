@@ -7,24 +7,23 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// refusal is a row of what a provider says when it refuses a request or gives an answer up. It holds where all that it
-// names does.
+// refusal is a row of a table of providers' refusals and failures. It matches if all of its fields match.
 type refusal struct {
-	status int    // 0: of any
-	code   string // one of the codes, types and states of the body, in lower case; "": whatever they are
-	words  string // a part of the message, in lower case; "": whatever it is
+	status int    // 0: any
+	code   string // one of the codes, types and states in the body, in lower case; "": any
+	words  string // a part of the message, in lower case; "": any
 	kind   engine.ErrKind
 }
 
-// speaker is the table of a provider. The numbers among its codes are its own: another one means something else by them.
+// speaker is the table of a provider. Numeric codes have a meaning only for their own provider.
 type speaker struct {
-	names  []string // under which calls and records have it
-	relays bool     // it passes on what others say
+	names  []string // the provider's names in calls and records
+	relays bool     // it passes on the errors of others
 	rows   []refusal
 }
 
-// speakers are the tables. Each row has a body in testdata/refusals.jsonl of which it decides. Sources: the providers' pages
-// of errors, and what their servers were recorded to say, November 2026.
+// speakers are the tables. Each row has a body in testdata/refusals.jsonl that it matches. Sources: the providers'
+// pages of errors, and recorded answers of their servers, November 2026.
 var speakers = []speaker{
 	{names: []string{"openai", "azure"}, rows: []refusal{
 		{0, "context_length_exceeded", "", engine.KindContextLength},
@@ -184,7 +183,7 @@ var speakers = []speaker{
 		{0, "", "exceeds the available context", engine.KindContextLength},
 		{0, "", "greater than the context length", engine.KindContextLength}, // LM Studio's
 	}},
-	{names: []string{"others"}, rows: []refusal{ // of many servers, none of which owns it
+	{names: []string{"others"}, rows: []refusal{ // used by many servers, none of which owns it
 		{0, "", "context length exceeded", engine.KindContextLength},
 		{0, "", "context window", engine.KindContextLength},
 		{0, "", "exceeds the maximum allowed input length", engine.KindContextLength},
@@ -200,13 +199,13 @@ var speakers = []speaker{
 	}},
 }
 
-// exceptionStatus are the statuses under which an exception of Amazon's stream would have come had the stream not begun.
+// exceptionStatus maps the exceptions of Amazon's stream to the statuses that they have before a stream begins.
 var exceptionStatus = map[string]int{
 	"validationException": 400, "modelTimeoutException": 408, "modelStreamErrorException": 424, "throttlingException": 429,
 	"internalServerException": 500, "serviceUnavailableException": 503,
 }
 
-// Topic is a part of requests that a refusal speaks of.
+// Topic is a part of requests that a refusal is about.
 type Topic string
 
 // The topics.
@@ -217,7 +216,7 @@ const (
 	AboutLimit    Topic = "limit of the answer"
 )
 
-// topics are the words by which servers speak of them.
+// topics are the words that servers use for them.
 var topics = map[Topic][]string{
 	AboutSchema:   {"response_format", "json_schema", "schema", "output_config", "output_format", "grammar", "structured output", "strict"},
 	AboutJSONMode: {"json_object", "json mode", "response mime", "format"},
@@ -230,7 +229,7 @@ func Speaks(words string, topic Topic) bool {
 	return slices.ContainsFunc(topics[topic], func(w string) bool { return strings.Contains(words, w) })
 }
 
-// meanings are the kinds of failure in plain words, before the provider's own.
+// meanings describes the kinds of failure in plain words, before the provider's own.
 var meanings = map[engine.ErrKind]string{
 	engine.KindContextLength: "the request is longer than the model's context window",
 	engine.KindTruncated:     "the token limit was used up before the answer ended",
@@ -248,8 +247,8 @@ var meanings = map[engine.ErrKind]string{
 }
 
 // rowsFor calls do with the rows of a provider, then with those of the others, until it returns true. Servers copy each
-// other's words, but a number means what it does at its own provider alone: it counts of others only where a server
-// may be any of them.
+// other's words, but a numeric code has a meaning only for its own provider. Numeric codes of other providers count
+// only for a server that may be any of them.
 func rowsFor(provider string, do func(*refusal) bool) {
 	own := slices.IndexFunc(speakers, func(s speaker) bool { return slices.Contains(s.names, strings.ToLower(provider)) })
 	anyone := own < 0 || speakers[own].relays
@@ -271,9 +270,10 @@ func rowsFor(provider string, do func(*refusal) bool) {
 	}
 }
 
-// refusalOf finds the row for what a provider says, nil where there is none. That a request is too long is shown by the
-// wording also under codes that say less, so it goes first. Codes go before all other wordings. A wording counts only
-// of an error that the request has caused, and of no rate limit: one that counts tokens is no sign of a long request.
+// refusalOf finds the row for an error, nil if there is none. Words that show that a request is too long come first,
+// since they also occur with less specific codes. Codes come before all other words. Words count only for an error that
+// the request caused, and not for a rate limit: a rate limit that counts tokens does not mean that the request is too
+// long.
 func refusalOf(provider string, e *errorBody, status int) (found *refusal) {
 	message := strings.ToLower(e.message)
 	first := func(holds func(*refusal) bool) *refusal {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// remedy says what somebody who reads the error can do about it.
+// remedy says what a reader of the error can do about it.
 func (p *Plan) remedy(f *failure) string {
 	switch f.kind {
 	case engine.KindAuth:

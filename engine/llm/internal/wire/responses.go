@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Responses is the form of OpenAI's Responses API: a list of items, of which messages,
-// reasoning and calls of functions are read. What the provider ran itself is passed over.
+// Responses is the form of OpenAI's Responses API: a list of items, of which messages, reasoning and function calls are
+// read. Items of the provider's own tools are skipped.
 type Responses struct{}
 
 type responsesAnswer struct {
@@ -39,23 +39,23 @@ type responsesItem struct {
 	Name    loose           `json:"name"`
 	Args    json.RawMessage `json:"arguments"`
 	Input   json.RawMessage `json:"input"`  // of a tool that takes text
-	Result  loose           `json:"result"` // of a picture that was drawn, in base64
+	Result  loose           `json:"result"` // of a generated picture, in base64
 	Format  loose           `json:"output_format"`
 	Content []responsesText `json:"content"`
 	Summary []responsesText `json:"summary"`
 }
 
-// aloudItem stands for the index of what is said aloud, whose events name none.
+// aloudItem stands for the index of spoken output, whose events have none.
 const aloudItem = -1
 
-// responsesState are the items of an answer of which something came, and their parts.
+// responsesState holds the items of an answer that have begun to arrive, and their parts.
 type responsesState struct {
 	seen   map[int]bool
 	blocks map[string]*block
-	full   map[int][]*block // the blocks of thoughts that came at length
+	full   map[int][]*block // the blocks of full thoughts
 }
 
-// summed drops thoughts at length of which there is a summary: it says the same.
+// summed drops the full thoughts of an item with a summary: it says the same.
 func (s *responsesState) summed(index int) {
 	for _, b := range s.full[index] {
 		b.text.Reset()
@@ -108,7 +108,7 @@ func (*Responses) event(data []byte, a *answer) error {
 		a.grow(a.itemBlock(e.Output, model.PartReasoning, e.Summary), string(e.Delta))
 	case "response.reasoning_text.delta":
 		a.grow(a.itemFull(e.Output, e.Content), string(e.Delta))
-	case "response.audio.delta": // of an answer that has one alone
+	case "response.audio.delta": // of an answer that has only one
 		a.itemSeen(aloudItem)
 		a.itemBlock(aloudItem, model.PartAudio, 0).speak(a.aloud, string(e.Delta))
 	case "response.audio.transcript.delta":
@@ -146,12 +146,12 @@ func (*Responses) event(data []byte, a *answer) error {
 	return nil
 }
 
-// calls reports whether an item is a call that the caller is to run.
+// calls reports whether an item is a call that the caller must run.
 func (it *responsesItem) calls() bool {
 	return it.Type == "function_call" || it.Type == "custom_tool_call"
 }
 
-// item takes a whole item, as far as its pieces did not come before.
+// item takes a whole item, except for pieces that arrived before.
 func (a *answer) item(index int, it *responsesItem) {
 	if it.calls() {
 		args := it.Args
@@ -173,7 +173,7 @@ func (a *answer) item(index int, it *responsesItem) {
 	}
 	if a.items.seen[index] && it.Type == "message" {
 		for i, t := range it.Content {
-			a.cite(t.Annotations, a.itemBlock(index, model.PartText, i)) // what came in pieces is kept once
+			a.cite(t.Annotations, a.itemBlock(index, model.PartText, i)) // citations that arrived in pieces are kept once
 		}
 	}
 	if a.items.seen[index] || it.Type != "message" && it.Type != "reasoning" || it.Role != "" && it.Role != "assistant" {
@@ -217,7 +217,7 @@ func (a *answer) itemSeen(index int) {
 	a.items.seen[index] = true
 }
 
-// itemBlock is a part of an item of the answer.
+// itemBlock returns the block for a part of an item.
 func (a *answer) itemBlock(index int, kind model.PartKind, part int) *block {
 	a.itemSeen(index)
 	key := fmt.Sprint(index, kind, part)
@@ -229,10 +229,10 @@ func (a *answer) itemBlock(index int, kind model.PartKind, part int) *block {
 	return b
 }
 
-// itemFull is a thought at length of an item.
+// itemFull returns the block for a full thought of an item.
 func (a *answer) itemFull(index, part int) *block {
 	known := len(a.items.blocks)
-	b := a.itemBlock(index, model.PartReasoning, -1-part) // apart from the parts of its summary
+	b := a.itemBlock(index, model.PartReasoning, -1-part) // separate from the parts of its summary
 	if len(a.items.blocks) > known {
 		a.items.full[index] = append(a.items.full[index], b)
 	}

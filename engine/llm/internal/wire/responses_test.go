@@ -107,7 +107,7 @@ var responsesQuirks = []quirk{
 	},
 }
 
-// FuzzForms looks at answers of all forms that have no fuzz target of their own.
+// FuzzForms covers the answers of all forms without a separate fuzz target.
 func FuzzForms(f *testing.F) {
 	names := []string{"gemini", "responses", "converse", "interactions", "cohere"}
 	for _, q := range slices.Concat(geminiQuirks, responsesQuirks, formQuirks) {

@@ -9,14 +9,14 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// longestWait caps what a server may ask for, so that a broken hint is seen as one.
+// longestWait caps the wait that a server may request, so that a broken hint is recognized.
 const longestWait = 24 * time.Hour
 
 var inWords = lazy.Regexp(`(?i)(?:try|retry)(?: again)? (?:in|after) ([0-9.]+) ?(ms|s|seconds?|m|minutes?)\b`)
 
-// retryAfter reads how long a provider asks to wait, 0 when it does not say. It knows
-// retry-after-ms, retry-after (seconds or a date), Google's retryDelay, OpenRouter's reset, the
-// resets of limits that are used up and, last, the sentence in the message.
+// retryAfter reads how long a provider asks to wait, 0 if it does not say. It knows retry-after-ms, retry-after
+// (seconds or a date), Google's retryDelay, OpenRouter's reset, the resets of used-up limits and, last, the sentence in
+// the message.
 func retryAfter(header http.Header, e errorBody, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return wait(ms * float64(time.Millisecond))
@@ -56,8 +56,7 @@ func retryAfter(header http.Header, e errorBody, now time.Time) time.Duration {
 	return 0
 }
 
-// meters are the limits that providers report with each answer: what remains, and when the limit
-// is reset.
+// meters are the limits that providers report with each answer: what remains, and when the limit is reset.
 var meters = [...]struct{ remaining, reset string }{
 	{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
 	{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
@@ -67,8 +66,8 @@ var meters = [...]struct{ remaining, reset string }{
 	{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
 }
 
-// usedUp is how long it takes until the last of the limits of which nothing remains is reset. What
-// others say of theirs does not matter: the reset of a limit that is not reached may be far off.
+// usedUp returns how long it takes until the last used-up limit is reset. Other limits do not matter: their reset may
+// be far off.
 func usedUp(header http.Header, now time.Time) time.Duration {
 	longest := time.Duration(0)
 	for _, m := range meters {
@@ -90,7 +89,7 @@ func usedUp(header http.Header, now time.Time) time.Duration {
 }
 
 func wait(ns float64) time.Duration {
-	if !(ns > 0) { // also NaN
+	if !(ns > 0) { // including NaN
 		return 0
 	}
 	return time.Duration(min(ns, float64(longestWait)))

@@ -11,9 +11,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Settle judges a complete answer: what cannot be used becomes an error, so that no call
-// ends in silent success; keys are taken out, calls get ids and arguments, missing usage is
-// estimated.
+// Settle judges a complete answer. An unusable one becomes an error, so that no call fails silently. Keys are removed,
+// calls get ids and arguments, and missing usage is estimated.
 func (p *Plan) Settle(r *model.Response) (*model.Response, *engine.Error) {
 	if r.Usage.In == 0 && r.Usage.Out == 0 {
 		r.Usage = model.EstimateUsage(p.Request, r)
@@ -58,7 +57,7 @@ func (p *Plan) judge(r *model.Response) *failure {
 		return &failure{kind: engine.KindBadResponse, what: "the answer says that it calls tools, and holds no call", code: r.RawFinish, retryable: true, help: "try again, or use another model"}
 	}
 	if len(calls) > 0 || r.Text() != "" || len(r.Pictures()) > 0 || len(r.Sounds()) > 0 || r.Finish == model.FinishStop && p.Request.Choice.Mode == model.ChoiceNone {
-		return nil // a model that may call no tool any more may have said all before
+		return nil // a model that may not call tools any more may have said everything before
 	}
 	if r.Finish == model.FinishLength {
 		return p.cutOff(&failure{kind: engine.KindTruncated, what: "the token limit was used up before the answer began", help: "raise max_tokens"})
@@ -66,11 +65,11 @@ func (p *Plan) judge(r *model.Response) *failure {
 	return &failure{kind: engine.KindBadResponse, what: "the answer is empty", code: r.RawFinish, retryable: true, help: "try again; if it stays so, the prompt leaves the model nothing to say"}
 }
 
-// brokenCall are the words for an answer that ends in an invalid call.
+// brokenCall are the finish reasons of an answer that ends in an invalid call.
 var brokenCall = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "malformed_tool_use": true}
 
-// tidyCalls sets on every call an id that is unique in the conversation, as results are
-// joined to calls by it, and arguments that are at least an empty object.
+// tidyCalls gives every call an id that is unique in the conversation, since results are matched to calls by it, and at
+// least an empty object as arguments.
 func (p *Plan) tidyCalls(r *model.Response) {
 	calls := r.Calls()
 	if len(calls) == 0 {
@@ -95,8 +94,8 @@ func (p *Plan) tidyCalls(r *model.Response) {
 	}
 }
 
-// ToolSchema returns a tool's parameters as a JSON Schema of an object, verbatim where the tool
-// has its own; without either the tool takes no parameters.
+// ToolSchema returns a tool's parameters as a JSON Schema of an object, verbatim if the tool has its own schema.
+// Without parameters it is that of an empty object.
 func ToolSchema(t *model.ToolDef) json.RawMessage {
 	switch {
 	case t.Schema != "":
@@ -109,7 +108,7 @@ func ToolSchema(t *model.ToolDef) json.RawMessage {
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// shortID derives nine letters and digits, the same for the same id in every request.
+// shortID derives nine letters and digits from an id, the same in every request.
 func shortID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	out := make([]byte, 9)

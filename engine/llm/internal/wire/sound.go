@@ -9,14 +9,13 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// sound is what a model says aloud, while its pieces come.
+// sound is spoken output whose pieces are arriving.
 type sound struct {
 	mime   string
 	pieces []string // of base64
 }
 
-// spoken adds a piece of sound to the last part that holds something, which it continues if that is one of its kind, or as a
-// part.
+// spoken adds a piece of sound: to the last non-empty part if that is a sound of the same type, else as a new part.
 func (a *answer) spoken(mime, data string) *block {
 	if data == "" {
 		return nil
@@ -41,7 +40,7 @@ func (b *block) speak(mime, data string) {
 	b.sound.pieces = append(b.sound.pieces, data)
 }
 
-// heard adds a piece of sound to an answer that lists its kinds side by side.
+// heard adds a piece of sound to an answer that lists its kinds separately.
 func (a *answer) heard(data string) {
 	if data == "" {
 		return
@@ -53,7 +52,8 @@ func (a *answer) heard(data string) {
 	a.sound.pieces = append(a.sound.pieces, data)
 }
 
-// joined is the whole in base64. Each piece is base64 by itself, or they are one text that was cut anywhere.
+// joined returns the whole sound in base64. Either each piece is base64 by itself, or the pieces are one base64 text
+// that was cut anywhere.
 func (s *sound) joined() string {
 	if len(s.pieces) == 1 {
 		return s.pieces[0]
@@ -69,7 +69,7 @@ func (s *sound) joined() string {
 	return base64.StdEncoding.EncodeToString(whole)
 }
 
-// made is the sound as a part of an answer, nil of none.
+// made returns the sound as part of an answer, nil without one.
 func (s *sound) made() *model.Audio {
 	if s == nil {
 		return nil
@@ -81,12 +81,12 @@ func (s *sound) made() *model.Audio {
 	return &model.Audio{URL: "data:" + mime + ";base64," + data, MIME: mime}
 }
 
-// soundFormats are the media types of OpenAI's formats. The bare samples have a rate of 24 kHz.
+// soundFormats are the media types of OpenAI's formats. Raw samples have a rate of 24 kHz.
 var soundFormats = map[string]string{
 	"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/ogg", "aac": "audio/aac", "pcm16": "audio/pcm;rate=24000",
 }
 
-// askedAloud is the media type of the format that a request asks for, "" where it says none. Answers do not say it.
+// askedAloud returns the media type of the format that a request asks for, "" without one. Answers do not contain it.
 func askedAloud(r *model.Request) string {
 	var extra struct {
 		Audio struct {
@@ -99,7 +99,7 @@ func askedAloud(r *model.Request) string {
 	return soundFormats[extra.Audio.Format]
 }
 
-// soundType recognises the format of a sound by its first bytes. Bare samples have none that say it.
+// soundType recognizes the format of a sound by its first bytes. Raw samples have no header.
 func soundType(data string) string {
 	head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 8)])
 	for _, known := range [][2]string{{"RIFF", "wav"}, {"ID3", "mp3"}, {"\xff\xfb", "mp3"}, {"\xff\xf3", "mp3"}, {"fLaC", "flac"}, {"OggS", "opus"}, {"\xff\xf1", "aac"}} {
@@ -110,15 +110,16 @@ func soundType(data string) string {
 	return soundFormats["pcm16"]
 }
 
-// aPicture and aSound stand for what a model drew or said aloud, for providers that take neither from a model.
+// aPicture and aSound replace generated pictures and sounds, for providers that accept neither from a model.
 const (
 	aPicture = "\n(a picture)"
 	aSound   = "(a sound)"
 )
 
-// describing is a request whose turns of the model have words in place of the pictures that it drew and of what it said aloud.
-// Google's models are sent what they drew. A sound is sent to none: OpenAI keeps it under a name for an hour alone, which a
-// session outlives, and Google reads no bare samples, which its models answer with. Its transcript stands beside it and is sent.
+// describing returns a request in which generated pictures and sounds in the model's turns are replaced by words.
+// Google's models do get their pictures back. Sounds are sent to no provider: OpenAI keeps a sound under a name for
+// only an hour, which a session outlives, and Google does not read the raw samples that its models answer with. The
+// transcript is a separate part and is sent.
 func describing(d Dialect, r *model.Request) *model.Request {
 	_, google := d.(*Gemini)
 	replaced := func(p *model.Part) bool { return p.Image != nil && !google || p.Kind == model.PartAudio }

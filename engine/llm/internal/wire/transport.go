@@ -23,11 +23,10 @@ type Transport struct {
 	Base http.RoundTripper
 }
 
-// errTaken means that there is no answer for the client above to read.
+// errTaken means that the client above receives no answer.
 var errTaken = errors.New("the answer is in the exchange")
 
-// RoundTrip implements [http.RoundTripper]. It returns no response to a request that has an
-// [Exchange].
+// RoundTrip implements [http.RoundTripper]. For a request with an [Exchange] it returns no response.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := from(req.Context())
 	if x == nil {
@@ -73,7 +72,7 @@ func (x *Exchange) once(base http.RoundTripper, req *http.Request) (*model.Respo
 	return a.named(res.Header), nil
 }
 
-// rewrite returns a copy of the request with the body that the provider is to see.
+// rewrite returns a copy of the request with the body for the provider.
 func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	if origin := req.URL.Scheme + "://" + req.URL.Host; origin != x.Origin {
 		return nil, x.Fail(engine.KindConfig, nil, "", "a request for %s was about to go to %s", x.Origin, origin)
@@ -109,7 +108,7 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	out.ContentLength = int64(len(data))
 	out.Header.Set("User-Agent", "agentscript")
 	out.Header.Del("OpenAI-Organization")
-	out.Header.Del("Authorization") // the client sends a dummy where there is no key
+	out.Header.Del("Authorization") // the client sends a dummy if there is no key
 	if x.Bearer != "" {
 		out.Header.Set("Authorization", "Bearer "+x.Bearer)
 	}
@@ -122,19 +121,19 @@ func (x *Exchange) rewrite(req *http.Request) (*http.Request, *engine.Error) {
 	return out, nil
 }
 
-// idempotencyHeader is the header by which servers and proxies of OpenAI's form know a request that is sent again, as its
-// answer was lost. Its letters are small on purpose: net/http repeats by itself what has the header in its canonical
-// form, and how often a call is made is decided here.
+// idempotencyHeader is the header by which servers and proxies of OpenAI's form recognize a request that is sent again
+// because its answer was lost. It is in lower case on purpose: net/http by itself repeats requests that have the header
+// in canonical form, but this package decides how often a call is made.
 const idempotencyHeader = "idempotency-key"
 
-// idempotencyKey is the key of a request: the same for the same call with the same body, in any process. A call that is
-// made again with another limit is another request.
+// idempotencyKey returns the key of a request: the same for the same call with the same body, in any process. A call
+// repeated with another limit is another request.
 func idempotencyKey(call string, body []byte) string {
 	sum := sha256.Sum256(append([]byte(call+"\x00"), body...))
 	return hex.EncodeToString(sum[:16])
 }
 
-// unsent says why no answer came at all: the caller's own reasons first.
+// unsent says why no answer arrived at all: the caller's own reasons first.
 func (x *Exchange) unsent(parent, ctx context.Context, err error) *failure {
 	f := &failure{kind: engine.KindNetwork, cause: err, retryable: true}
 	if x.gaveUp(parent, ctx, f) {
@@ -181,7 +180,7 @@ func (x *Exchange) brokenOff(parent, ctx context.Context, f *failure) {
 	}
 }
 
-// gaveUp reports whether the caller or the watch ended the call, and says so in f.
+// gaveUp reports whether the caller or the watch ended the call, and records the reason in f.
 func (x *Exchange) gaveUp(parent, ctx context.Context, f *failure) bool {
 	if done := Interrupted(parent); done != nil {
 		f.kind, f.what, f.retryable, f.cause, f.help = done.Kind, done.Message, false, done.Cause, done.Help
@@ -196,8 +195,8 @@ func (x *Exchange) gaveUp(parent, ctx context.Context, f *failure) bool {
 	return false
 }
 
-// Interrupted returns the error of a context that is done: cancelled or past its deadline.
-// errors.Is finds both the context's error and its cause.
+// Interrupted returns the error of a context that is done: cancelled or past its deadline. errors.Is finds both the
+// context's error and its cause.
 func Interrupted(ctx context.Context) *engine.Error {
 	err := ctx.Err()
 	if err == nil {
@@ -221,8 +220,8 @@ func (i *interrupted) Error() string { return i.cause.Error() }
 
 func (i *interrupted) Unwrap() []error { return []error{i.err, i.cause} }
 
-// NewBase returns a transport that connects within the limit and reads no more of the
-// environment than the proxy. The zero limit waits as long as the system does.
+// NewBase returns a transport that connects within the limit and reads only the proxy from the environment. A zero
+// limit waits as long as the system does.
 func NewBase(connect time.Duration) *http.Transport {
 	dialer := &net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	return &http.Transport{

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// afterEnd is how long the end of a stream is awaited once its answer is complete.
+// afterEnd is how long the end of a stream is awaited after its answer is complete.
 const afterEnd = time.Second
 
 // stall is the cause of a call that the watch ended.
@@ -19,16 +19,15 @@ type stall struct {
 func (s *stall) Error() string { return s.what + " within " + s.after.String() }
 func (s *stall) Timeout() bool { return true }
 
-// watch ends a call that waits too long. It runs only while the server is waited for, not
-// while what it sent is being decoded or passed on. One goroutine uses it; the timers only
-// cancel.
+// watch ends a call that waits too long. It only runs while the server is waited for, not while received data is
+// decoded or passed on. One goroutine uses it; the timers only cancel.
 type watch struct {
 	cancel context.CancelCauseFunc
 	body   io.Reader
 
 	timer   *time.Timer
 	idle    time.Duration
-	started bool // the first byte is there
+	started bool // the first byte has arrived
 }
 
 func newWatch(ctx context.Context, p *Plan) (context.Context, *watch) {

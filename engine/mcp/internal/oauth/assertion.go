@@ -19,12 +19,12 @@ import (
 	"time"
 )
 
-// assertionLife is how long what a client says of itself is good for.
+// assertionLife is how long a client's assertion is valid.
 const assertionLife = 5 * time.Minute
 
 var errNoKey = errors.New("it is no private key of EC (P-256, P-384, P-521), RSA (2048 bits or more) or Ed25519 in PEM")
 
-// signer reads a private key. A variable may hold it in one line, with \n for its line ends.
+// signer reads a private key. A variable may contain it in one line, with \n for its line ends.
 func signer(text string) (crypto.Signer, error) {
 	block, _ := pem.Decode([]byte(strings.ReplaceAll(text, `\n`, "\n")))
 	if block == nil {
@@ -56,10 +56,10 @@ func signer(text string) (crypto.Signer, error) {
 	return nil, errNoKey
 }
 
-// assertion is what a client that shows who it is by its key says of itself (RFC 7523), signed (RFC 7515).
+// assertion returns the signed assertion (RFC 7515, RFC 7523) of a client that authenticates by its key.
 func assertion(key crypto.Signer, client, issuer string, now time.Time) (string, error) {
 	alg, hash := algorithm(key)
-	head, _ := json.Marshal(map[string]string{"alg": alg, "typ": "JWT"}) // texts and numbers can be
+	head, _ := json.Marshal(map[string]string{"alg": alg, "typ": "JWT"}) // texts and numbers can always be encoded
 	claims, _ := json.Marshal(map[string]any{"iss": client, "sub": client, "aud": issuer, "jti": rand.Text(),
 		"iat": now.Unix(), "exp": now.Add(assertionLife).Unix()})
 	text := base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(claims)
@@ -70,7 +70,7 @@ func assertion(key crypto.Signer, client, issuer string, now time.Time) (string,
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// algorithm is how a key of [signer] signs (RFC 7518): its name, and the hash of what is signed.
+// algorithm returns how a key of [signer] signs (RFC 7518): the name, and the hash of the signed text.
 func algorithm(key crypto.Signer) (string, crypto.Hash) {
 	switch key := key.(type) {
 	case *ecdsa.PrivateKey:
@@ -93,7 +93,7 @@ func sign(key crypto.Signer, hash crypto.Hash, text []byte) ([]byte, error) {
 		h.Write(text) // never fails
 		text = h.Sum(nil)
 	}
-	if key, ok := key.(*ecdsa.PrivateKey); ok { // whose signature is two numbers here, and no ASN.1
+	if key, ok := key.(*ecdsa.PrivateKey); ok { // JWT signatures contain two numbers, not ASN.1
 		r, s, err := ecdsa.Sign(rand.Reader, key, text)
 		if err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func sign(key crypto.Signer, hash crypto.Hash, text []byte) ([]byte, error) {
 	return key.Sign(rand.Reader, text, hash)
 }
 
-// signed adds to the request for a token who the client is, where its key shows that.
+// signed adds a client's assertion to a request for a token, if the client authenticates by its key.
 func (a *Authority) signed(params url.Values, issuer string) error {
 	text, err := a.lookUp(a.how.Key)
 	if err != nil {

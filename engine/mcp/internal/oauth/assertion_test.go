@@ -25,7 +25,8 @@ func inPEM(kind string, der []byte, err error) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// verified reports whether an assertion was signed by a key. It is written from RFC 7518, beside the signing.
+// verified reports whether an assertion was signed by a key. It is written from RFC 7518, independently of the signing
+// code.
 func verified(t *testing.T, text string, public crypto.PublicKey) (head, claims map[string]any, ok bool) {
 	t.Helper()
 	parts := strings.Split(text, ".")
@@ -124,7 +125,7 @@ func TestAssertions(t *testing.T) {
 	}
 }
 
-// What is read of files and headers that others wrote does no harm.
+// Files and headers that others wrote can do no harm.
 func FuzzChallenge(f *testing.F) {
 	for _, text := range []string{`Bearer resource_metadata="https://a/b", scope="a b", error="insufficient_scope"`, `Bearer`, `Basic realm="x", Bearer scope=a`, `Bearer scope="`, `"`, `Bearer a=b,,c`} {
 		f.Add(text)

@@ -1,6 +1,6 @@
-// Package oauth comes by the tokens of MCP servers and renews them: it discovers the authorization
-// server, has a person sign in or shows who the client is, and keeps what it got. Each request it
-// makes is held to the grants of the client that it works for, see [Deps].
+// Package oauth obtains the tokens of MCP servers and renews them: it discovers the authorization server, lets a person
+// sign in or authenticates the client, and stores the result. Each of its requests is subject to the grants of the
+// client that it works for, see [Deps].
 package oauth
 
 import (
@@ -25,16 +25,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// tokens keeps what people signed in for, see Tokens of package mcp.
+// tokens stores sign-ins, see Tokens of package mcp.
 type tokens interface {
 	Update(ctx context.Context, key string, f func(kept []byte) ([]byte, error)) error
 }
 
-// Deps is what an authority needs of the client that it works for.
+// Deps is what an authority needs from the client that it works for.
 type Deps struct {
 	Base    http.RoundTripper
 	Keeps   tokens
-	Name    string // by which the client introduces itself
+	Name    string // the name that the client sends
 	Allowed func(spec *remote.Server, kind engine.EffectKind, target string) *engine.Error
 	Secret  func(spec *remote.Server, name, use string, hidden *redact.Redactor) (string, *engine.Error)
 }
@@ -44,32 +44,32 @@ func New(d Deps, spec *remote.Server, hidden *redact.Redactor) *Authority {
 	return &Authority{Deps: d, spec: spec, how: spec.OAuth, hidden: hidden, turn: make(chan struct{}, 1)}
 }
 
-// Authority comes by the token of one server and renews it. All sessions with the server share it.
+// Authority obtains the token of one server and renews it. All sessions with the server share it.
 type Authority struct {
 	Deps
 	spec   *remote.Server
 	how    *remote.OAuth
 	hidden *redact.Redactor
-	turn   chan struct{} // held by who comes by a token, so that others need not
+	turn   chan struct{} // held while a token is obtained, so that it is done once
 
-	// Of whoever holds the turn.
-	read  bool // what was kept of an earlier process
-	anew  bool // somebody signs in anew, whatever is kept
-	ended bool // what was kept is taken no longer
+	// Guarded by the turn.
+	read  bool // the sign-in stored by an earlier process
+	anew  bool // somebody signs in anew, whatever is stored
+	ended bool // the stored sign-in is no longer accepted
 
 	mu     sync.Mutex
-	held   *kept      // nil when there is none
-	wanted *challenge // by which the server refused last
+	held   *kept      // nil without one
+	wanted *challenge // the last challenge by which the server refused
 }
 
-// kept is a token and all that renews it. Its JSON is what [mcp.Tokens] keep.
+// kept is a token and everything that is needed to renew it. Its JSON is what [mcp.Tokens] store.
 type kept struct {
 	Server   string    `json:"server"`
 	Issuer   string    `json:"issuer"`
 	Resource string    `json:"resource"`
 	Client   string    `json:"client_id"`
-	Secret   string    `json:"client_secret,omitempty"` // of a client that was registered; others are the host's
-	Style    int       `json:"auth_style"`              // how the client shows who it is, see oauth2.AuthStyle
+	Secret   string    `json:"client_secret,omitempty"` // of a client that was registered; others belong to the host
+	Style    int       `json:"auth_style"`              // how the client authenticates, see oauth2.AuthStyle
 	TokenURL string    `json:"token_endpoint"`
 	Revoke   string    `json:"revocation_endpoint,omitempty"`
 	Scopes   []string  `json:"scopes,omitempty"`
@@ -78,18 +78,18 @@ type kept struct {
 	Expiry   time.Time `json:"expiry,omitzero"`
 }
 
-// challenge is what a server says when it refuses a request.
+// challenge is the content of a server's refusal.
 type challenge struct {
-	metadata string   // where the server describes itself, "" when it does not say
-	scopes   []string // that it wants
-	more     bool     // the token was good and covers too little
+	metadata string   // the URL where the server describes itself, "" if not stated
+	scopes   []string // that it requires
+	more     bool     // the token was valid but covers too little
 	used     string   // that token
 }
 
-// skew is how long before its end a token is renewed.
+// skew is how long before its expiry a token is renewed.
 const skew = 10 * time.Second
 
-// Key is under what the sign-in to a server is kept.
+// Key returns the key under which the sign-in to a server is stored.
 func Key(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -103,10 +103,10 @@ func Key(server string) string {
 	return u.String()
 }
 
-// byPerson reports whether somebody has to sign in.
+// byPerson reports whether a person must sign in.
 func (a *Authority) byPerson() bool { return a.how.Grant != remote.GrantClientCredentials }
 
-// take lets one at a time come by a token.
+// take acquires the turn to obtain a token.
 func (a *Authority) take(ctx context.Context) (func(), error) {
 	select {
 	case a.turn <- struct{}{}:
@@ -116,14 +116,14 @@ func (a *Authority) take(ctx context.Context) (func(), error) {
 	}
 }
 
-// Has is the token that is held.
+// Has returns the current token.
 func (a *Authority) Has() *kept {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.held
 }
 
-// Hold keeps a token for the requests to come, nil for none, and its secrets out of every text.
+// Hold sets the token for the next requests, nil for none, and hides its secrets in all texts.
 func (a *Authority) Hold(k *kept) {
 	if k != nil {
 		for name, value := range map[string]string{"access token": k.Access, "refresh token": k.Refresh, "client secret": k.Secret} {
@@ -135,8 +135,7 @@ func (a *Authority) Hold(k *kept) {
 	a.held = k
 }
 
-// Token is what the next request is sent with, "" when there is none: the server says then what it
-// wants.
+// Token returns the token for the next request, "" without one: the server then says what it requires.
 func (a *Authority) Token(ctx context.Context) (string, error) {
 	if k := a.Has(); k != nil && !k.ends() {
 		return k.Access, nil
@@ -165,12 +164,11 @@ func (a *Authority) Token(ctx context.Context) (string, error) {
 	return k.Access, nil
 }
 
-// ends reports whether a token is of no use for another request.
+// ends reports whether a token is expired or about to expire.
 func (k *kept) ends() bool { return !k.Expiry.IsZero() && time.Until(k.Expiry) < skew }
 
-// renew takes over what is kept, or what another process renewed it to, and renews it where it ends
-// or is the one that the server did not take, as far as it may. Afterwards nothing is held where
-// nobody is signed in.
+// renew loads the stored token, which another process may have renewed, and renews it if it expires or is the one that
+// the server rejected, provided that refresh allows it. Afterwards no token is held if nobody is signed in.
 func (a *Authority) renew(ctx context.Context, not string, refresh bool) error {
 	a.read = true
 	var now *kept
@@ -182,12 +180,12 @@ func (a *Authority) renew(ctx context.Context, not string, refresh bool) error {
 		if err := a.may(&k); err != nil {
 			return data, err
 		}
-		a.Hold(&k) // for a while yet, should it not be renewed
+		a.Hold(&k) // still usable if it cannot be renewed
 		if now = &k; !refresh || !k.ends() && k.Access != not {
 			return data, nil
 		}
 		if k.Refresh == "" {
-			if k.Access != not { // it is over by this clock alone, and the server is to say so
+			if k.Access != not { // it is expired only by this clock: the server decides
 				return data, nil
 			}
 			now, a.ended = nil, true
@@ -218,15 +216,14 @@ func (a *Authority) renew(ctx context.Context, not string, refresh bool) error {
 	return err
 }
 
-// fits reports whether a sign-in is of the client and the authorization server that the script names.
+// fits reports whether a sign-in belongs to the client and the authorization server that the script names.
 func (a *Authority) fits(k *kept) bool {
 	return (a.how.ID == "" || a.how.ID == k.Client) && (a.how.Issuer == "" || sameIssuer(a.how.Issuer, k.Issuer))
 }
 
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// may asks whether the host that renews a token is granted: from the first request on, and not
-// only when the token ends.
+// may checks that the host that renews a token is granted, from the first request on, not only when the token expires.
 func (a *Authority) may(k *kept) error {
 	if k.Refresh == "" {
 		return nil
@@ -241,7 +238,7 @@ func (a *Authority) may(k *kept) error {
 	return nil
 }
 
-// Refuses reports whether an answer asks for another token.
+// Refuses reports whether an answer requires another token.
 func (a *Authority) Refuses(res *http.Response) bool {
 	if res.StatusCode == http.StatusForbidden {
 		return challengeOf(res, "").more
@@ -249,7 +246,7 @@ func (a *Authority) Refuses(res *http.Response) bool {
 	return res.StatusCode == http.StatusUnauthorized
 }
 
-// challengeOf reads what a server says. What cannot be read is as if it had not been said.
+// challengeOf reads a server's challenge. It ignores what it cannot read.
 func challengeOf(res *http.Response, used string) *challenge {
 	ch := &challenge{used: used}
 	said, err := oauthex.ParseWWWAuthenticate(res.Header["Www-Authenticate"])
@@ -271,11 +268,11 @@ func challengeOf(res *http.Response, used string) *challenge {
 	return ch
 }
 
-// Another is the token to repeat a request with that the server refused. It closes the answer.
+// Another returns the token for repeating a request that the server refused. It closes the answer.
 func (a *Authority) Another(ctx context.Context, res *http.Response, used string) (string, error) {
 	ch := challengeOf(res, used)
 	ch.more = ch.more && res.StatusCode == http.StatusForbidden
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10)) // so that the connection can be reused
 	_ = res.Body.Close()
 	free, err := a.take(ctx)
 	if err != nil {
@@ -283,7 +280,7 @@ func (a *Authority) Another(ctx context.Context, res *http.Response, used string
 	}
 	defer free()
 	if k := a.Has(); k != nil && k.Access != used {
-		return k.Access, nil // somebody came by one meanwhile
+		return k.Access, nil // somebody obtained one meanwhile
 	}
 	if !a.byPerson() {
 		k, err := a.account(ctx, ch)
@@ -310,7 +307,7 @@ func (a *Authority) Another(ctx context.Context, res *http.Response, used string
 	return "", a.unsigned(ch)
 }
 
-// union are the scopes that a token covers, and others.
+// union returns the scopes that a token covers, and more.
 func union(k *kept, more []string) []string {
 	var out []string
 	if k != nil {
@@ -324,7 +321,7 @@ func union(k *kept, more []string) []string {
 	return out
 }
 
-// unsigned is the error that ends a run which wants somebody to sign in.
+// unsigned returns the error that ends a run which needs somebody to sign in.
 func (a *Authority) unsigned(ch *challenge) *engine.Error {
 	how := *a.how
 	at := fmt.Sprintf("MCP server %q at %s", a.spec.Name, a.spec.URL)
@@ -337,11 +334,11 @@ func (a *Authority) unsigned(ch *challenge) *engine.Error {
 		why = "the sign-in to " + at + " has ended"
 	}
 	e := engine.Errorf(engine.KindAuth, diag.ServerSignIn, "%s", why)
-	e.OfRun = true // a run that went on without would go another way when it is resumed
+	e.OfRun = true // a run that continued without would take another path when it is resumed
 	return e.WithHelp("%s", "sign in: "+loginCommand(a.spec.URL, &how))
 }
 
-// loginCommand is what a person at a terminal signs in with.
+// loginCommand returns the command by which a person at a terminal signs in.
 func loginCommand(server string, how *remote.OAuth) string {
 	words := []string{"agentscript mcp login", text.ShellWord(server)}
 	flag := func(name, value string) {
@@ -358,8 +355,8 @@ func loginCommand(server string, how *remote.OAuth) string {
 	return strings.Join(words, " ")
 }
 
-// Failure is the error of a token that could not be come by. What others said is put in by brief and
-// without what is secret.
+// Failure returns the error of a token that could not be obtained. Texts from others are shortened and freed of
+// secrets.
 func (a *Authority) Failure(format string, args ...any) *engine.Error {
 	for i, arg := range args {
 		if s, ok := arg.(string); ok {

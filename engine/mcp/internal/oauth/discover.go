@@ -15,15 +15,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// realm is what a token for a server is asked for: where, and for what.
+// realm is what a token for a server is requested from, and for what.
 type realm struct {
 	resource string   // the name under which the authorization server knows the server
-	scopes   []string // that the server says it has
+	scopes   []string // that the server supports
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds the authorization server of a server, from what the server says of itself (RFC 9728)
-// and that server of itself (RFC 8414, OpenID Connect). A description that is there and wrong ends it.
+// discover finds the authorization server of a server, from the server's own metadata (RFC 9728) and that of the
+// authorization server (RFC 8414, OpenID Connect). Invalid metadata is an error.
 func (a *Authority) discover(ctx context.Context, ch *challenge) (*realm, error) {
 	u, err := url.Parse(a.spec.URL)
 	if err != nil {
@@ -34,7 +34,7 @@ func (a *Authority) discover(ctx context.Context, ch *challenge) (*realm, error)
 		return nil, err
 	}
 	old := issuers == nil
-	if old { // as of 2025-03-26: its host is the authorization server as well
+	if old { // as of 2025-03-26: the server's host is also the authorization server
 		r, issuers = &realm{resource: a.spec.URL}, []string{u.Scheme + "://" + u.Host}
 	}
 	issuer := issuers[0]
@@ -60,8 +60,8 @@ func (a *Authority) discover(ctx context.Context, ch *challenge) (*realm, error)
 	return r, nil
 }
 
-// describes reads what a server says of itself: at the URL that it names, else at the well-known ones.
-// Of a server that says nothing the issuers are nil.
+// describes reads a server's metadata: at the URL that it names, else at the well-known ones. Without metadata the
+// issuers are nil.
 func (a *Authority) describes(ctx context.Context, u *url.URL, ch *challenge) (*realm, []string, error) {
 	known := u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource"
 	for _, at := range slices.Compact([]string{ch.metadata, known + strings.TrimRight(u.EscapedPath(), "/"), known}) {
@@ -87,11 +87,11 @@ func (a *Authority) describes(ctx context.Context, u *url.URL, ch *challenge) (*
 	return nil, nil, nil
 }
 
-// errNotThere means that there is no description at a URL, rather than a wrong one.
+// errNotThere means that a URL has no metadata, as opposed to invalid metadata.
 var errNotThere = errors.New("there is no description")
 
-// description is what a server says of itself at a URL. Sites that answer everything with a page, or
-// send it on to one, have none.
+// description reads a server's metadata at a URL. Sites that answer everything with a page, or redirect to one, have
+// none.
 func (k *asker) description(ctx context.Context, at string) (found oauthex.ProtectedResourceMetadata, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -116,8 +116,8 @@ func (k *asker) description(ctx context.Context, at string) (found oauthex.Prote
 	return found, json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&found)
 }
 
-// within reports whether a server is what a description is of, or a part of it: the whole host, or a
-// path above, as many name it.
+// within reports whether metadata for resource applies to a server: resource is the server's URL, its whole host, or a
+// path above it, as many servers name it.
 func within(server *url.URL, resource string) bool {
 	r, err := url.Parse(resource)
 	if err != nil || !strings.EqualFold(r.Scheme, server.Scheme) || !strings.EqualFold(r.Host, server.Host) || r.User != nil || r.Fragment != "" {
@@ -130,8 +130,8 @@ func within(server *url.URL, resource string) bool {
 	return r.RawQuery == "" && strings.HasPrefix(path, top+"/")
 }
 
-// scopes are those to ask for: what the script says, else what the server wants now, else what it has.
-// One that wants more than a token covers has the last word.
+// scopes returns the scopes to request: those of the script, else those that the server now requires, else those that
+// it supports. If the server requires more than a token covers, its scopes take precedence.
 func (a *Authority) scopes(r *realm, ch *challenge) []string {
 	switch {
 	case ch.more:

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The scopes of a token are those that its answer names, else those that were asked for.
+// The scopes of a token are those in its answer, else the requested ones.
 func TestScopesOfTokens(t *testing.T) {
 	asked := kept{Scopes: []string{"a"}, Refresh: "r"}
 	if k := asked.got(&oauth2.Token{AccessToken: "t"}); !slices.Equal(k.Scopes, []string{"a"}) || k.Refresh != "r" || k.Access != "t" {

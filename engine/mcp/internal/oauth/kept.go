@@ -17,7 +17,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// SignedIn returns what may be shown of a sign-in.
+// SignedIn returns the public part of a sign-in.
 func (k *kept) SignedIn() remote.SignedIn {
 	out := remote.SignedIn{URL: k.Server, Issuer: k.Issuer, Scopes: append([]string{}, k.Scopes...), Hosts: []string{}, Expires: k.Expiry, Renews: k.Refresh != ""}
 	for _, at := range []string{k.Server, k.TokenURL} {
@@ -28,7 +28,7 @@ func (k *kept) SignedIn() remote.SignedIn {
 	return out
 }
 
-// SignedInOf reads what [tokens] keep, and reports whether it is a sign-in.
+// SignedInOf reads what [tokens] store, and reports whether it is a sign-in.
 func SignedInOf(data []byte) (remote.SignedIn, bool) {
 	var k kept
 	if json.Unmarshal(data, &k) != nil || k.Server == "" {
@@ -37,7 +37,7 @@ func SignedInOf(data []byte) (remote.SignedIn, bool) {
 	return k.SignedIn(), true
 }
 
-// Begins has what is kept count again, or not.
+// Begins makes the authority ignore the stored sign-in, or use it again.
 func (a *Authority) Begins(ctx context.Context, anew bool) error {
 	free, err := a.take(ctx)
 	if err != nil {
@@ -48,14 +48,14 @@ func (a *Authority) Begins(ctx context.Context, anew bool) error {
 	return nil
 }
 
-// Forget drops the sign-in to a server, and returns what it was; nil when there was none.
+// Forget deletes the stored sign-in to a server and returns it; nil if there was none.
 func Forget(ctx context.Context, keeps tokens, server string) (*kept, error) {
 	var k *kept
 	err := keeps.Update(ctx, Key(server), func(data []byte) ([]byte, error) {
 		if data != nil {
 			k = &kept{}
 			if json.Unmarshal(data, k) != nil {
-				*k = kept{} // it is of no use, and forgotten
+				*k = kept{} // unreadable, and deleted
 			}
 		}
 		return nil, nil
@@ -63,7 +63,7 @@ func Forget(ctx context.Context, keeps tokens, server string) (*kept, error) {
 	return k, err
 }
 
-// Withdraw takes tokens back (RFC 7009).
+// Withdraw revokes the tokens (RFC 7009).
 func (k *kept) Withdraw(ctx context.Context, d Deps) error {
 	if k.Revoke == "" {
 		return nil

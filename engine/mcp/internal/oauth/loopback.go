@@ -11,14 +11,14 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// back is how the browser comes back from a sign-in.
+// back is how the browser returns from a sign-in.
 type back struct {
 	redirect string
 	await    func(context.Context, remote.SignIn) (url.Values, error)
 	close    func()
 }
 
-// back settles where the browser comes back to, and begins to listen there.
+// back determines where the browser returns to, and starts to listen there.
 func (a *Authority) back(ways *remote.SignIns) (*back, error) {
 	if ways.Await != nil {
 		if ways.Redirect == "" {
@@ -46,7 +46,7 @@ func (a *Authority) back(ways *remote.SignIns) (*back, error) {
 		h := w.Header()
 		h.Set("Content-Type", "text/plain; charset=utf-8")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer") // the address holds a code
+		h.Set("Referrer-Policy", "no-referrer") // the address contains a code
 		h.Set("Connection", "close")
 		q := r.URL.Query()
 		if r.Method != http.MethodGet || r.URL.Path != at.EscapedPath() || !q.Has("code") && !q.Has("error") {

@@ -21,12 +21,12 @@ import (
 // askTimeout bounds one request to an authorization server.
 const askTimeout = 15 * time.Second
 
-// asker makes the requests of a sign-in: to granted hosts alone, where nobody on the way can read
-// them, and never on to another host, which would be handed a code or a secret.
+// asker makes the requests of a sign-in: only to granted hosts, only over confidential connections, and never
+// redirected to another host, which would receive a code or a secret.
 type asker struct {
 	a      *Authority
-	status int   // of the last answer, 0 when there was none
-	own    error // by which this side refused a request: the SDK hides it
+	status int   // of the last answer, 0 without one
+	own    error // the error by which this side refused a request: the SDK hides it
 }
 
 func (k *asker) client() *http.Client {
@@ -65,13 +65,13 @@ func (k *asker) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// endpoint is where a client asks for tokens, and who it is there.
+// endpoint is where a client requests tokens, and its identity there.
 type endpoint struct {
 	url, id, secret string
 	style           oauth2.AuthStyle
 }
 
-// request asks for a token. The code is that of an authorization server that refuses it.
+// request requests a token. The code is that of an authorization server's refusal.
 func (a *Authority) request(ctx context.Context, at endpoint, grant string, params url.Values) (tok *oauth2.Token, code string, err error) {
 	params.Set("grant_type", grant)
 	ask := &asker{a: a}
@@ -99,7 +99,7 @@ func said(code, description string) string {
 	return fmt.Sprintf("%s (%s)", code, description)
 }
 
-// got makes what is kept of a token, which an answer may leave parts of as they were.
+// got returns the sign-in updated by a token. An answer may omit unchanged parts.
 func (k kept) got(tok *oauth2.Token) *kept {
 	k.Access, k.Expiry = tok.AccessToken, tok.Expiry
 	if tok.RefreshToken != "" {
@@ -111,12 +111,11 @@ func (k kept) got(tok *oauth2.Token) *kept {
 	return &k
 }
 
-// refusals are the errors by which a token is renewed no longer, as the standard has them and others.
+// refusals are the errors that end the renewal of a token, from the standard and from other practice.
 var refusals = []string{"invalid_grant", "invalid_client", "unauthorized_client", "bad_refresh_token"}
 
-// refresh renews a token. It returns nil when the authorization server no longer renews it. A
-// renewal that is under way is waited for though its run ends: what it renews is good for one
-// time.
+// refresh renews a token. It returns nil if the authorization server no longer renews it. It waits for a renewal in
+// progress even if its run ends: a refresh token is valid only once.
 func (a *Authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	at := endpoint{url: k.TokenURL, id: k.Client, secret: k.Secret, style: oauth2.AuthStyle(k.Style)}
 	if a.how.ID == k.Client && a.how.Secret != "" {
@@ -140,7 +139,7 @@ func (a *Authority) refresh(ctx context.Context, k *kept) (*kept, error) {
 	return k.got(tok), nil
 }
 
-// lookUp is the value of a secret that is named, "" where none is.
+// lookUp returns the value of a named secret, "" without a name.
 func (a *Authority) lookUp(name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -152,7 +151,7 @@ func (a *Authority) lookUp(name string) (string, error) {
 	return value, nil
 }
 
-// account gets the token of a client that has its own account.
+// account obtains the token of a client that has its own account.
 func (a *Authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 	secret, err := a.lookUp(a.how.Secret)
 	if err != nil {
@@ -180,7 +179,7 @@ func (a *Authority) account(ctx context.Context, ch *challenge) (*kept, error) {
 	return kept{Server: a.spec.URL, Issuer: r.meta.Issuer, Resource: r.resource, Client: a.how.ID, TokenURL: r.meta.TokenEndpoint, Scopes: scopes}.got(tok), nil
 }
 
-// styleOf chooses how a client shows who it is from what the authorization server takes.
+// styleOf chooses how a client authenticates among the methods that the authorization server accepts.
 func styleOf(methods []string, secret string) oauth2.AuthStyle {
 	switch {
 	case secret == "", slices.Contains(methods, "client_secret_post"):
@@ -191,12 +190,12 @@ func styleOf(methods []string, secret string) oauth2.AuthStyle {
 	return oauth2.AuthStyleAutoDetect
 }
 
-// failed is the failure of a request as the error of the sign-in, unless it is one of ours already.
+// failed returns the failure of a request as an error of the sign-in, unless it already is an engine error.
 func (k *asker) failed(err error, what string) *engine.Error {
 	return k.a.asFailure(errors.Join(k.own, err), what)
 }
 
-// asFailure is an error as that of the sign-in, unless it is one of ours already.
+// asFailure returns an error as that of the sign-in, unless it already is an engine error.
 func (a *Authority) asFailure(err error, what string) *engine.Error {
 	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return own

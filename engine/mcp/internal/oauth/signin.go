@@ -18,14 +18,14 @@ import (
 
 const signInWait = 5 * time.Minute
 
-// WantsMore reports whether the server took the token and wants one that covers more.
+// WantsMore reports whether the server accepted the token but requires one that covers more.
 func (a *Authority) WantsMore() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.wanted != nil && a.wanted.more
 }
 
-// SignIn has a person sign in, for the challenge that the server refused by last.
+// SignIn lets a person sign in, for the last challenge by which the server refused.
 func (a *Authority) SignIn(ctx context.Context, ways *remote.SignIns) error {
 	free, err := a.take(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *Authority) SignIn(ctx context.Context, ways *remote.SignIns) error {
 	return nil
 }
 
-// begin goes the way of a person who signs in, by the authorization code grant with PKCE.
+// begin lets a person sign in by the authorization code grant with PKCE.
 func (a *Authority) begin(ctx context.Context, ways *remote.SignIns, ch *challenge) (*kept, error) {
 	r, err := a.discover(ctx, ch)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *Authority) begin(ctx context.Context, ways *remote.SignIns, ch *challen
 	switch {
 	case r.meta.AuthorizationEndpoint == "":
 		return nil, a.Failure("its authorization server %s signs nobody in", r.meta.Issuer)
-	case onThisMachine(r.meta.AuthorizationEndpoint) && !onThisMachine(a.spec.URL): // and would have the browser do something here
+	case onThisMachine(r.meta.AuthorizationEndpoint) && !onThisMachine(a.spec.URL): // it would make the browser act on this machine
 		return nil, a.Failure("its authorization server sends people to %s on this machine", r.meta.AuthorizationEndpoint)
 	}
 	back, err := a.back(ways)
@@ -90,7 +90,7 @@ func (a *Authority) begin(ctx context.Context, ways *remote.SignIns, ch *challen
 	}
 	scopes := slices.Clone(a.scopes(r, ch))
 	if slices.Contains(r.meta.ScopesSupported, "offline_access") && !slices.Contains(scopes, "offline_access") {
-		scopes = append(scopes, "offline_access") // without it some renew nothing
+		scopes = append(scopes, "offline_access") // some authorization servers issue no refresh token without it
 	}
 	cfg := oauth2.Config{ClientID: at.id, RedirectURL: back.redirect, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: r.meta.AuthorizationEndpoint}}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
@@ -122,8 +122,8 @@ func (a *Authority) begin(ctx context.Context, ways *remote.SignIns, ch *challen
 	return k.got(tok), nil
 }
 
-// code reads with what the browser came back: for the sign-in that was begun, and from whom it was
-// begun with (RFC 9207).
+// code reads the parameters with which the browser returned. They must belong to the sign-in that was begun and come
+// from its authorization server (RFC 9207).
 func (a *Authority) code(came url.Values, state string, meta *oauthex.AuthServerMeta) (string, error) {
 	if subtle.ConstantTimeCompare([]byte(came.Get("state")), []byte(state)) != 1 {
 		return "", a.Failure("the browser came back from another sign-in than the one that was begun")
@@ -143,8 +143,8 @@ func (a *Authority) code(came url.Values, state string, meta *oauthex.AuthServer
 	return code, nil
 }
 
-// register settles who we are at the authorization server: the client that the script names, the host's
-// metadata document, or one that is registered for this sign-in.
+// register determines the client's identity at the authorization server: the client that the script names, the host's
+// metadata document, or one registered for this sign-in.
 func (a *Authority) register(ctx context.Context, ways *remote.SignIns, r *realm, redirect string) (endpoint, error) {
 	at := endpoint{url: r.meta.TokenEndpoint, style: oauth2.AuthStyleInParams}
 	switch documents := r.meta.ClientIDMetadataDocumentSupported; {
@@ -189,13 +189,13 @@ func (a *Authority) register(ctx context.Context, ways *remote.SignIns, r *realm
 	return at, nil
 }
 
-// onThisMachine reports whether a URL leads to this very machine.
+// onThisMachine reports whether a URL leads to this machine.
 func onThisMachine(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && remote.Confidential("http://"+u.Host)
 }
 
-// applicationType is what an authorization server goes by to judge redirect URLs.
+// applicationType returns the type by which an authorization server judges redirect URLs.
 func applicationType(redirect string) string {
 	if strings.HasPrefix(redirect, "https:") {
 		return "web"

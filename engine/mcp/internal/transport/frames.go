@@ -7,30 +7,30 @@ import (
 	"io"
 )
 
-// MaxFrame bounds a message of the other side.
+// MaxFrame bounds a message from the other side.
 const MaxFrame = 16 << 20
 
-// errLongFrame is a line that is longer than a message may be.
+// errLongFrame is the error for a line that is longer than a message may be.
 var errLongFrame = errors.New("a message has more than 16 MiB")
 
-// frames cuts a stream into messages, each a line. It holds one line at most, and of one that is
-// too long no more than a buffer.
+// frames cuts a stream into messages, one per line. It holds at most one line, and of a line that is too long only one
+// buffer.
 type frames struct {
 	r    *bufio.Reader
 	max  int
-	skip bool  // a line that is too long is passed over to its end, and the next one can be read
-	err  error // after which there is nothing more
+	skip bool  // skip the rest of a line that is too long, so that the next one can be read
+	err  error // the end of the stream
 }
 
-// inbound is one line, or why there is none.
+// inbound is one line or an error.
 type inbound struct {
 	line []byte
 	err  error
 	cut  bool // the stream ended within the line
 }
 
-// readLines reads the lines of a stream into a channel, until there is nothing more or closed is:
-// a read is not ended by the end of what waits for it. The last that is sent is an error.
+// readLines reads the lines of a stream into a channel, until the stream ends or closed is closed: closing cannot
+// interrupt a blocked read. The last item is an error.
 func readLines(f *frames, closed <-chan struct{}) <-chan inbound {
 	lines := make(chan inbound)
 	go func() {
@@ -53,8 +53,8 @@ func newFrames(r io.Reader, most int, skip bool) *frames {
 	return &frames{r: bufio.NewReaderSize(r, 32<<10), max: most, skip: skip}
 }
 
-// next is the next line that is not blank, without the white space around it; its bytes are the
-// caller's. What comes before the end of the stream without a line break is a line as well.
+// next returns the next line that is not blank, without surrounding white space; the caller owns its bytes. Text before
+// the end of the stream counts as a line even without a line break.
 func (f *frames) next() ([]byte, error) {
 	for f.err == nil {
 		line, long := f.line()

@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// Whatever a stream holds and in whatever pieces it comes, its lines are those of the text, and one
-// that is too long costs no other.
+// Whatever a stream contains and however it is split, its lines are those of the text, and a line that is too long
+// affects no other.
 func FuzzFrames(f *testing.F) {
 	for _, seed := range []string{"", "a\nb", "\n\n a \r\n", strings.Repeat("x", 60) + "\ny\n", "\x00\n" + strings.Repeat("\n", 9) + "z", strings.Repeat("x", 40000)} {
 		f.Add(seed)
@@ -43,7 +43,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// Whatever a server writes is a message, is passed over, or ends the session with a reason.
+// Whatever a server writes is a message, is skipped, or ends the session with a reason.
 func FuzzServerLines(f *testing.F) {
 	for _, seed := range []string{"npm notice", "{", "[info] x", `{"level":"info"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0"}`, `[1,{"jsonrpc":"2.0","method":"x"}]`,
 		"[]", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"x\"}}", "\xff", "{}\n{\n"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 )
 
-// Carrier makes the requests to one server: its headers and tokens go to its own host alone.
+// Carrier makes the requests to one server. It sends the headers and tokens only to the server's own host.
 type Carrier struct {
 	Route
 	base   http.RoundTripper
@@ -20,42 +20,42 @@ type Carrier struct {
 	status atomic.Int64 // of the last answer
 }
 
-// Route is the way to a server, and what goes with the requests to it.
+// Route is the address of a server, and what accompanies the requests to it.
 type Route struct {
 	Host    string // of the server
 	Secure  bool   // by TLS
 	Headers map[string]string
 	Auth    Authorizer                      // nil without OAuth
-	Allowed func(host string) *engine.Error // another host than the server's own; nil allows it
+	Allowed func(host string) *engine.Error // decides about a host other than the server's own; nil allows it
 }
 
-// NewCarrier returns what makes the requests to a server by base.
+// NewCarrier returns a carrier that makes requests through base.
 func NewCarrier(base http.RoundTripper, to Route, intake *Intake) *Carrier {
 	return &Carrier{Route: to, base: base, intake: intake}
 }
 
-// Client returns the client of the requests, which follows the server nowhere else.
+// Client returns an HTTP client that follows redirects only to the server itself.
 func (c *Carrier) Client() *http.Client {
 	return &http.Client{Transport: c, CheckRedirect: c.redirected}
 }
 
-// Status is that of the last answer, 0 when there was none.
+// Status returns the status of the last answer, 0 without one.
 func (c *Carrier) Status() int { return int(c.status.Load()) }
 
-// Authorizer comes by the tokens of requests.
+// Authorizer provides the tokens of requests.
 type Authorizer interface {
-	// Token returns what the next request is sent with, "" when there is none.
+	// Token returns the token for the next request, "" without one.
 	Token(ctx context.Context) (string, error)
-	// Refuses reports whether an answer asks for another token.
+	// Refuses reports whether an answer requires another token.
 	Refuses(res *http.Response) bool
-	// Another returns the token to repeat a refused request with. It closes the answer.
+	// Another returns the token for repeating a refused request. It closes the answer.
 	Another(ctx context.Context, res *http.Response, used string) (string, error)
 }
 
-// ErrNoRedirect is the error of a request that was sent on to another host.
+// ErrNoRedirect is the error of a request that was redirected to another host.
 var ErrNoRedirect = errors.New("it redirects to another host")
 
-// redirected refuses to follow a server to a host that the script does not name.
+// redirected refuses redirects to a host that the script does not name.
 func (c *Carrier) redirected(req *http.Request, via []*http.Request) error {
 	if !c.atHome(req) {
 		return ErrNoRedirect
@@ -66,14 +66,13 @@ func (c *Carrier) redirected(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// atHome reports whether a request goes to the very server, and no less safely.
+// atHome reports whether a request goes to the server itself, with the same security.
 func (c *Carrier) atHome(req *http.Request) bool {
 	host, err := capability.Host(req.URL.String())
 	return err == nil && host == c.Host && (req.URL.Scheme == "https") == c.Secure
 }
 
-// RoundTrip implements http.RoundTripper. A request that is refused for its token is made again with
-// another one, once.
+// RoundTrip implements http.RoundTripper. A request that is refused for its token is repeated once with another token.
 func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !c.atHome(req) { // an SSE server may name another address for messages
 		host, err := capability.Host(req.URL.String())
@@ -111,7 +110,7 @@ func (c *Carrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.send(again)
 }
 
-// dressed is a request with the headers of the script and a token, "" for none.
+// dressed returns a request with the script's headers and a token, "" for none.
 func (c *Carrier) dressed(req *http.Request, token string) *http.Request {
 	req = req.Clone(req.Context())
 	for name, value := range c.Headers {
@@ -135,13 +134,13 @@ func (c *Carrier) send(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// bounded reads no more of an answer than may be sent.
+// bounded limits how much of an answer is read.
 type bounded struct {
 	io.ReadCloser
 	intake *Intake
 	left   int64
-	stream bool // of events, each of which may have as much
-	line   bool // of a stream: something of the line was read
+	stream bool // of events: the limit applies to each
+	line   bool // of a stream: part of the line was read
 }
 
 // Read implements io.Reader.
@@ -161,7 +160,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// events counts anew from the last event that ended, which a blank line does.
+// events restarts the limit after the last complete event, which ends with a blank line.
 func (b *bounded) events(p []byte) {
 	for i, c := range p {
 		switch {

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// answered gives an answer of a stream of events.
+// answered returns an answer that is a stream of events.
 type answered string
 
 func (a answered) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
 }
 
-// Each event of a stream may have as many bytes as a message, wherever a read ends: those before do not count.
+// Each event of a stream may have as many bytes as a message, wherever a read ends: earlier events do not count.
 func TestEventsAreBounded(t *testing.T) {
 	for stream, sound := range map[string]bool{
 		"12345678\n\n12345678\n\n":      true,

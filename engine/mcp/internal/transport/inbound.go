@@ -11,9 +11,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Refusal is the answer to what cannot be carried out, as it is not a message.
+// Refusal is the answer to input that is not a valid message.
 type Refusal struct {
-	id   json.RawMessage // nil where it is unknown
+	id   json.RawMessage // nil if unknown
 	code int64
 	text string
 }
@@ -23,7 +23,7 @@ func (r *Refusal) Encode() []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	// Of what these are made nothing fails to be written.
+	// Encoding these types cannot fail.
 	data, _ := json.Marshal(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
@@ -41,8 +41,8 @@ var ParseRefusal = &Refusal{code: jsonrpc.CodeParseError, text: "parse error: a 
 // IsJSON reports whether a line is one JSON value in UTF-8.
 func IsJSON(line []byte) bool { return utf8.Valid(line) && json.Valid(line) }
 
-// Message reads a JSON value as a message of a client. Anything else is refused, but for
-// answers: answering these might go on for ever. Both results are nil for one that says nothing.
+// Message reads a JSON value as a message of a client. It refuses anything else, except malformed answers: answering
+// these could continue forever. For these both results are nil.
 func Message(raw []byte) (jsonrpc.Message, *Refusal) {
 	if raw[0] != '{' {
 		return nil, NoRequest(nil, "a message is an object")
@@ -74,8 +74,8 @@ func Message(raw []byte) (jsonrpc.Message, *Refusal) {
 	return msg, nil
 }
 
-// requestID is an id that an answer can be given under, nil of a notification; or why it is not
-// one. Whole numbers beyond 2^53 would come back changed.
+// requestID returns an id under which an answer can be sent, nil for a notification; or why it is not a valid id. Whole
+// numbers beyond 2^53 would be returned changed.
 func requestID(raw json.RawMessage) (json.RawMessage, string) {
 	if len(raw) == 0 || raw[0] == '"' {
 		return raw, ""

@@ -1,5 +1,5 @@
-// Package transport carries the messages of MCP: lines of the streams of a process, at both ends, and
-// HTTP requests to one server. It bounds what the other side may send.
+// Package transport carries MCP messages: as lines of a process's streams, at both ends, and as HTTP requests to one
+// server. It limits what the other side may send.
 package transport
 
 import (
@@ -15,46 +15,45 @@ import (
 )
 
 const (
-	// MaxOpen and MaxHeld bound the calls that were read and are not answered: while there are as
-	// many no more is read.
+	// MaxOpen and MaxHeld limit the calls that were read and not yet answered: at the limit no more are read.
 	MaxOpen = 1024
 	MaxHeld = 64 << 20 // bytes of their messages
-	// MaxBatch bounds the messages of a batch.
+	// MaxBatch limits the messages of a batch.
 	MaxBatch = 1000
 )
 
-// lineConn is the server's end of a client's streams, a message a line. Anything but a message is
-// answered with an error, and the next line is read. When the client's stream has ended, what was
-// read before is still answered, for a while.
+// lineConn is the server's end of a client's streams, with one message per line. A line that is not a message is
+// answered with an error, and reading continues. After the client's stream has ended, earlier calls are still answered
+// for a limited time.
 type lineConn struct {
 	lineStream
 	linger  time.Duration
 	gone    func() // called when nobody waits for answers any more
-	batches bool   // the client's version of the protocol has them
+	batches bool   // the client's protocol version supports them
 
 	mu           sync.Mutex
 	open         map[jsonrpc.ID]*openCall
 	left         int           // calls whose answers are not written yet
 	held         int           // bytes of their messages
-	answered     chan struct{} // a call was, or the client does not take answers
+	answered     chan struct{} // signals that a call was answered, or that the client does not take answers
 	unresponsive bool
 }
 
-// openCall is a call that was read and is not answered.
+// openCall is a call that was read and not yet answered.
 type openCall struct {
 	size    int
 	counted bool
 	batch   *batch
 }
 
-// batch gathers the answers to the calls of one line.
+// batch collects the answers to the calls of one line.
 type batch struct {
-	list    bool // else the line is one message
+	list    bool // false: the line is one message
 	waits   int
 	answers []json.RawMessage
 }
 
-// NewLineConn begins to read.
+// NewLineConn starts to read.
 func NewLineConn(in io.ReadCloser, out io.WriteCloser, linger time.Duration, gone func()) *lineConn {
 	return &lineConn{lineStream: newLineStream(in, out, MaxFrame, true), linger: linger, gone: gone,
 		open: map[jsonrpc.ID]*openCall{}, answered: make(chan struct{}, 1)}
@@ -79,13 +78,13 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// take puts the messages of a line into the queue and answers what is not one.
+// take queues the messages of a line and refuses what is not a message.
 func (c *lineConn) take(line []byte) {
 	if !IsJSON(line) {
 		c.refuse(ParseRefusal)
 		return
 	}
-	items, b := []json.RawMessage{line}, &batch{waits: 1} // for itself, until all is read
+	items, b := []json.RawMessage{line}, &batch{waits: 1} // one for take itself, until all messages are read
 	if line[0] == '[' {
 		items, b.list = nil, true
 		if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > MaxBatch {
@@ -105,11 +104,11 @@ func (c *lineConn) take(line []byte) {
 		}
 	}
 	if all := c.gather(b, nil); all != nil {
-		_ = c.write(all) // that the client is gone is seen by what writes next, and by the end of its stream
+		_ = c.write(all) // the next write and the end of the client's stream reveal that the client is gone
 	}
 }
 
-// accept puts a message into the queue, when there is room for it.
+// accept queues a message, waiting until there is room for it.
 func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || !req.IsCall() {
@@ -118,7 +117,7 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 		}
 		return nil
 	}
-	call := &openCall{size: size, batch: b, counted: req.Method != "subscriptions/listen"} // which is answered when the client ends it
+	call := &openCall{size: size, batch: b, counted: req.Method != "subscriptions/listen"} // a subscription is answered when the client ends it
 	if req.Method == "initialize" && !b.list {
 		var hello struct {
 			Version string `json:"protocolVersion"`
@@ -152,7 +151,7 @@ func (c *lineConn) accept(msg jsonrpc.Message, size int, b *batch) *Refusal {
 	return nil
 }
 
-// finish waits until what was read is answered, as long as it may take.
+// finish waits until the calls that were read are answered, at most for linger.
 func (c *lineConn) finish() {
 	defer c.gone()
 	t := time.NewTimer(c.linger)
@@ -184,7 +183,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if res, ok := msg.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		call = c.open[res.ID]
-		delete(c.open, res.ID) // before its answer: the client may use the id again
+		delete(c.open, res.ID) // before its answer is sent: the client may then reuse the id
 		c.mu.Unlock()
 	}
 	if call == nil {
@@ -203,7 +202,7 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// gather adds an answer to a batch, or its end, and returns what must be written when these are all.
+// gather adds an answer to a batch, or ends its reading, and returns what to write once all answers are there.
 func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,16 +215,16 @@ func (c *lineConn) gather(b *batch, answer []byte) []byte {
 	if !b.list {
 		return b.answers[0]
 	}
-	all, _ := json.Marshal(b.answers) // each was made by an encoder
+	all, _ := json.Marshal(b.answers) // each was produced by an encoder
 	return all
 }
 
-// refuse answers what is not a message.
+// refuse answers input that is not a message.
 func (c *lineConn) refuse(no *Refusal) {
-	_ = c.write(no.Encode()) // that the client is gone is seen by what writes next, and by the end of its stream
+	_ = c.write(no.Encode()) // the next write and the end of the client's stream reveal that the client is gone
 }
 
-// write writes a line, and notes when the client takes none.
+// write writes a line, and records if the client does not take it.
 func (c *lineConn) write(data []byte) error {
 	err := c.lineStream.write(data)
 	if err != nil {
@@ -237,25 +236,25 @@ func (c *lineConn) write(data []byte) error {
 	return err
 }
 
-// tell wakes what waits for answers to be written.
+// tell wakes code that waits for answers to be written.
 func (c *lineConn) tell() {
 	select {
 	case c.answered <- struct{}{}:
-	default: // it is to wake anyway
+	default: // a wake-up is already pending
 	}
 }
 
-// lineStream is two streams of messages, each a line: what both ends have in common.
+// lineStream is two streams of messages, one per line: the part that both ends share.
 type lineStream struct {
 	out     io.Writer
 	lines   <-chan inbound
-	queue   []jsonrpc.Message // that were read and not yet given, of one line
+	queue   []jsonrpc.Message // messages of one line that were not returned yet
 	closed  chan struct{}
 	close   func() error
 	writing *sync.Mutex
 }
 
-// newLineStream begins to read. Lines longer than most end the stream, unless they are skipped.
+// newLineStream starts to read. A line longer than most bytes is skipped or, without skip, ends the stream.
 func newLineStream(in io.ReadCloser, out io.WriteCloser, most int, skip bool) lineStream {
 	closed := make(chan struct{})
 	return lineStream{out: out, lines: readLines(newFrames(in, most, skip), closed), closed: closed, writing: new(sync.Mutex),
@@ -265,7 +264,7 @@ func newLineStream(in io.ReadCloser, out io.WriteCloser, most int, skip bool) li
 		})}
 }
 
-// read is the next message. A line is taken by take, which puts its messages into the queue.
+// read returns the next message. It calls take for each line, which queues the line's messages.
 func (s *lineStream) read(ctx context.Context, take func(inbound) error) (jsonrpc.Message, error) {
 	for len(s.queue) == 0 {
 		select {
@@ -298,7 +297,7 @@ func (s *lineStream) write(data []byte) error {
 	return err
 }
 
-// encoded is the line of a message, as long as it may be sent.
+// encoded returns the encoded message, unless ctx has ended.
 func encoded(ctx context.Context, msg jsonrpc.Message) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A process that the end of its input does not end is asked to, and is made to only where it does not.
+// A process that does not exit at the end of its input gets a signal, and is killed only if it ignores that.
 func TestProcessIsAsked(t *testing.T) {
 	t.Parallel()
 	p, err := Start("/bin/sh", []string{"-c", `trap "exit 5" TERM; echo ready; while :; do sleep 0.01; done`}, nil, io.Discard, 5*time.Second)

@@ -17,11 +17,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// maxGarbage bounds what a server writes to its standard output that is not a message.
+// maxGarbage bounds a server's standard output that is not a message.
 const maxGarbage = 64 << 10
 
-// BrokenMessage is a message of a server that cannot be read. It is whole, since what is cut might
-// end in half a secret.
+// BrokenMessage is an unreadable message of a server. It is kept whole, since a cut could leave half a secret at the
+// end.
 type BrokenMessage struct {
 	why  string
 	text []byte
@@ -31,9 +31,9 @@ func (e *BrokenMessage) Error() string {
 	return "one of its messages is no JSON-RPC: " + e.why + ": " + string(e.text)
 }
 
-// ServerLines is the client's end of a server's streams, a message a line. Lines that are not
-// messages, such as what a package manager or a log prints, are kept with the server's words and
-// skipped, as long as they are few.
+// ServerLines is the client's end of a server's streams, with one message per line. Lines that are not messages, such
+// as the output of a package manager or a log, are kept with the server's last words and skipped, as long as there are
+// few.
 type ServerLines struct {
 	lineStream
 	words   *Tail
@@ -41,7 +41,7 @@ type ServerLines struct {
 	garbage int
 }
 
-// NewServerLines begins to read.
+// NewServerLines starts to read.
 func NewServerLines(in io.ReadCloser, out io.WriteCloser, words *Tail, intake *Intake) *ServerLines {
 	return &ServerLines{lineStream: newLineStream(&counted{in, intake}, out, int(intake.bounds.Message), false), words: words, intake: intake}
 }
@@ -54,7 +54,7 @@ func (c *ServerLines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return c.read(ctx, func(got inbound) error {
 		err := got.err
 		switch {
-		case err == nil && got.cut && !IsJSON(got.line): // it ended while it wrote: that is said by what follows
+		case err == nil && got.cut && !IsJSON(got.line): // it ended while it wrote: what follows reports that
 		case err == nil:
 			err = c.take(got.line)
 		case err == errLongFrame:
@@ -67,10 +67,10 @@ func (c *ServerLines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// take puts the messages of a line into the queue.
+// take queues the messages of a line.
 func (c *ServerLines) take(line []byte) error {
 	if !IsJSON(line) {
-		if line[0] == '{' { // whose answer would be waited for
+		if line[0] == '{' { // its answer would be waited for
 			return &BrokenMessage{"it is broken, or half of one", line}
 		}
 		return c.pass(line)
@@ -90,7 +90,7 @@ func (c *ServerLines) take(line []byte) error {
 	return nil
 }
 
-// one puts a message into the queue. An object that does not claim to be a message is passed on.
+// one queues a message. An object that does not claim to be a message is skipped.
 func (c *ServerLines) one(raw, line []byte) error {
 	var claim struct {
 		Version json.RawMessage `json:"jsonrpc"`
@@ -106,7 +106,7 @@ func (c *ServerLines) one(raw, line []byte) error {
 	return nil
 }
 
-// pass passes a line over.
+// pass skips a line.
 func (c *ServerLines) pass(line []byte) error {
 	_, _ = c.words.Write(append(bytes.Clone(line), '\n')) // never fails
 	if c.garbage += len(line) + 1; c.garbage > maxGarbage {
@@ -124,7 +124,7 @@ func (c *ServerLines) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return c.write(data)
 }
 
-// counted counts what is read, and ends where that is a flood.
+// counted counts the bytes read, and returns a breach if there are too many.
 type counted struct {
 	io.ReadCloser
 	intake *Intake
@@ -139,14 +139,14 @@ func (r *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxTail bounds what is kept of a server's own words.
+// maxTail bounds how much of a server's output is kept for errors.
 const maxTail = 2 << 10
 
-// Tail keeps the last lines that a server wrote where nobody reads: for the text of errors.
+// Tail keeps the last lines of a server's output that nobody reads, for the text of errors.
 type Tail struct {
 	mu   sync.Mutex
 	text []byte
-	cut  bool // the beginning of what was written is lost
+	cut  bool // the beginning of the output was dropped
 }
 
 // Write implements io.Writer.
@@ -164,7 +164,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Last are the last lines, at most a few, on one line, without secrets.
+// Last returns the last few lines, joined in one line, without secrets.
 func (t *Tail) Last(hidden *redact.Redactor) string {
 	t.mu.Lock()
 	said, cut := string(t.text), t.cut
