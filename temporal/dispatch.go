@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// dispatcher makes activities of effects, for a run in its workflow.
+// dispatcher runs each effect of a run as an activity of its workflow.
 type dispatcher struct {
 	*generation
 }
@@ -73,8 +73,8 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	return out
 }
 
-// options are those of the activity of an effect. The engine alone tries again what failed; the server has another worker
-// carry out what was lost with its worker, unless that must never happen twice.
+// options returns the options of an effect's activity. Only the engine retries what failed. The server lets another
+// worker carry out what was lost with its worker, unless it must never happen twice.
 func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
 		ActivityID:          short(e.ID()),
@@ -88,14 +88,14 @@ func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
 	if e.Class == engine.ClassOnce {
 		o.RetryPolicy.MaximumAttempts = 1
 	}
-	if e.Timeout > 0 { // the run itself ends it before
+	if e.Timeout > 0 { // the run's own timeout comes first
 		o.StartToCloseTimeout = min(o.StartToCloseTimeout, e.Timeout+time.Minute)
 	}
 	return o
 }
 
-// failed is what comes of an effect whose activity failed. When its worker was lost and it must never happen twice, nobody
-// knows whether it did: the run goes on in a new history, as one does whose process was killed.
+// failed returns the outcome of an effect whose activity failed. If its worker was lost and it must never happen twice,
+// nobody knows whether it happened: the run continues as new, like a run whose process was killed.
 func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) engine.Outcome {
 	var app *temporal.ApplicationError
 	lost := world.Lost(err) || errors.As(err, &app) && app.Type() == stopped
@@ -114,8 +114,8 @@ func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) eng
 	return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %w", e.ID(), err))
 }
 
-// broken is what comes of an effect whose request or outcome cannot be reached. What may be there later, or on another worker, is
-// no outcome: the task is tried again.
+// broken returns the outcome of an effect whose request or outcome cannot be reached. If it may be reachable later, or
+// on another worker, that is no outcome: the task is retried.
 func (d dispatcher) broken(ctx context.Context, err error) engine.Outcome {
 	if !errors.Is(err, blob.ErrGone) || !d.over() {
 		err = d.world.Break(ctx, fmt.Errorf("the store of blobs: %w", err))

@@ -19,13 +19,13 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// broken is the type of an activity's failure that trying again does not mend.
+// broken is the type of an activity's failure that a retry does not fix.
 const broken = "agentscript.broken"
 
-// stopped is the type of the failure of an activity whose worker was stopped before it ended.
+// stopped is the type of the failure of an activity whose worker was stopped before the activity ended.
 const stopped = "agentscript.stopped"
 
-// brokenOff is why an activity did not come to its end: the server cancelled it, or its worker stops.
+// brokenOff returns why an activity was interrupted: the server cancelled it, or its worker is stopping.
 func brokenOff(ctx context.Context) error {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
@@ -35,16 +35,16 @@ func brokenOff(ctx context.Context) error {
 	}
 }
 
-// heartbeats is how often a worker says that an activity goes on.
+// heartbeats returns how often a worker reports that an activity is still running.
 func heartbeats(timeout time.Duration) time.Duration { return min(timeout/3, time.Second) }
 
-// work is an effect as an activity is handed it.
+// work is the input of an effect's activity.
 type work struct {
 	vault.Sealed               // the effect
-	Held         *vault.Sealed `json:"held,omitempty"` // what its run holds it to, see [Options]
+	Held         *vault.Sealed `json:"held,omitempty"` // the bound that its run sets, see [Options]
 }
 
-// work returns what an activity is handed.
+// work returns the input of an effect's activity.
 func (g *generation) work(in vault.Sealed, e *engine.Effect) work {
 	if _, touches := e.Req.(*capability.Request); !touches && e.ByServer() != engine.EffectMCP {
 		return work{Sealed: in}
@@ -52,7 +52,7 @@ func (g *generation) work(in vault.Sealed, e *engine.Effect) work {
 	return work{in, g.held}
 }
 
-// within returns the engine that carries out an effect which a run holds to something.
+// within returns the engine that carries out an effect within the bound that its run sets.
 func (w *Worker) within(ctx context.Context, held *vault.Sealed) (e *agentscript.Engine, done func(), err error) {
 	if held == nil {
 		return w.engine, func() {}, nil
@@ -67,8 +67,8 @@ func (w *Worker) within(ctx context.Context, held *vault.Sealed) (e *agentscript
 	return w.opts.Within(data)
 }
 
-// effect carries out one effect. What comes of it, be it a failure, is the activity's result: an activity fails only where
-// the effect could not be carried out, which the server has another worker try.
+// effect carries out one effect. The outcome, even a failure, is the activity's result. An activity fails only if the
+// effect could not be carried out; then another worker tries.
 func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
 	what := activity.GetInfo(ctx).ActivityID
 	data, err := w.vault.Open(ctx, in.Sealed)
@@ -76,7 +76,7 @@ func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
 		return vault.Sealed{}, w.unread(ctx, what, err)
 	}
 	e, err := wire.Decode(data)
-	if err != nil { // it is of a newer version
+	if err != nil { // it was written by a newer version
 		return vault.Sealed{}, w.refuse(ctx, what, engine.Errorf(engine.KindStore, diag.StoreFailed, "%w", err))
 	}
 	by, done, err := w.within(ctx, in.Held)
@@ -134,7 +134,7 @@ func (w *Worker) ended(ctx context.Context, run string) (bool, error) {
 	return d.WorkflowExecutionInfo.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
-// located has a failure that is of the worker, which lacks something, say which one and what is to be done there.
+// located adds help to the error of a worker that lacks something: which worker it is, and what to do there.
 func (w *Worker) located(e *engine.Error) *engine.Error {
 	if e == nil {
 		return nil
@@ -154,7 +154,7 @@ func (w *Worker) located(e *engine.Error) *engine.Error {
 	return e
 }
 
-// sink passes on what a model writes, nil where nobody wants it.
+// sink passes on what a model writes. It is nil if nobody listens.
 func (w *Worker) sink(ctx context.Context, e *engine.Effect) engine.Sink {
 	to := w.opts.Stream
 	if to == nil || e.Kind != engine.EffectModel {
@@ -164,7 +164,7 @@ func (w *Worker) sink(ctx context.Context, e *engine.Effect) engine.Sink {
 	return func(t engine.Token) { to(Piece{run, id, attempt, t}) }
 }
 
-// kept seals an outcome, which was paid for: while the store of blobs fails it is tried again.
+// kept seals an outcome. The outcome was paid for, so that kept retries while the blob store fails.
 func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
 	const most = 10 * time.Second
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, most) {
@@ -181,8 +181,8 @@ func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
 	}
 }
 
-// unread is the failure of an activity whose worker cannot read what it is to do: of one that lacks something a refusal, else the
-// server has it tried again.
+// unread returns the failure of an activity whose worker cannot read its input: a refusal if the worker lacks
+// something, else a failure that is retried.
 func (w *Worker) unread(ctx context.Context, what string, err error) error {
 	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return w.refuse(ctx, what, own)
@@ -190,7 +190,7 @@ func (w *Worker) unread(ctx context.Context, what string, err error) error {
 	return temporal.NewApplicationErrorWithCause("it cannot be read", unread, err)
 }
 
-// beat says from time to time that an activity goes on, by which it also learns that it is cancelled.
+// beat sends heartbeats while an activity is running. From them the activity also learns that it is cancelled.
 func beat(ctx context.Context, every time.Duration) (end func()) {
 	done := make(chan struct{})
 	go func() {

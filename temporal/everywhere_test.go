@@ -18,7 +18,7 @@ import (
 
 const repository = ".."
 
-// answersBeside are the answers in the file beside an example.
+// answersBeside reads the file of answers next to an example.
 func answersBeside(t *testing.T, file string) *scripted.Model {
 	t.Helper()
 	f, err := os.Open(filepath.Join(repository, "examples", strings.TrimSuffix(file, ".star")+".jsonl"))
@@ -63,8 +63,8 @@ func examples(t *testing.T) {
 	}
 }
 
-// same runs a module in this process and in the test environment, compares what comes of it and by which effects, and returns
-// it.
+// same runs a module in this process and in the test environment, compares the results and the effects, and returns the
+// result.
 func same(t *testing.T, e *agentscript.Engine, m *agentscript.Module, opts ...agentscript.RunOption) string {
 	t.Helper()
 	opts = append(opts, agentscript.ID("run"), agentscript.Seed(1))
@@ -100,7 +100,7 @@ func idsOf(steps []engine.Step) (ids []string) {
 	return ids
 }
 
-// Test flows may come to a failure.
+// flows runs the test flows, which may end with a failure.
 func flows(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, "starlib", "testdata", "flows", "*.star"))
 	if err != nil || len(files) == 0 {

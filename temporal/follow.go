@@ -13,25 +13,25 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// eventsQuery asks what a run has told of itself from a number on.
+// eventsQuery asks for the events of a run from a number on.
 const eventsQuery = "agentscript.events"
 
-// telling has the run keep what it tells, for who follows it. A replay makes the same of it.
+// telling keeps the events of the run for those that follow it. A replay keeps the same events.
 func (g *generation) telling() agentscript.RunOption {
 	return agentscript.OnEvent(told.Kinds, func(e engine.Event) {
 		if g.world.Err() == world.ErrAgain || ofAgain(e.Err()) {
-			return // it goes on in the next history, and tells there what comes of it
+			return // it continues in the next history, which reports its result
 		}
 		g.events.Add(e)
 	})
 }
 
-// ofAgain reports whether something ended only because the run goes on in a new history.
+// ofAgain reports whether something ended only because the run continues as new.
 func ofAgain(e *engine.Error) bool {
 	return e != nil && strings.Contains(e.Message, world.ErrAgain.Error())
 }
 
-// tells has others ask for it.
+// tells sets the handler of the query for events.
 func (g *generation) tells() error {
 	return workflow.SetQueryHandler(g.ctx, eventsQuery, func(from int64) (vault.Sealed, error) {
 		p := g.events.Page(from)
@@ -40,24 +40,26 @@ func (g *generation) tells() error {
 	})
 }
 
-// Follower returns the events of a run as they come: what the script prints, and the begins and ends of its parts, each of them once,
-// also where a worker was lost and another one goes on, or the run does in a new history. What models write and what effects asked for
-// is not in them: see [Options.Stream] and [Store.Steps]. Of a run that tells much faster than it is asked, the oldest are left out.
+// Follower returns the events of a run as they happen: what the script prints, and the begin and end of its parts. It
+// returns each event once, even if a worker is lost and another one continues, or the run continues as new. What models
+// write and what effects request is not included: see [Options.Stream] and [Store.Steps]. If a run produces events much
+// faster than it is queried, the oldest are left out.
 type Follower struct {
 	s      *Store
 	run    string
 	reader *told.Reader
 
-	// Parked reports whether the run waited for an answer from outside, and did nothing else, when it was asked last.
+	// Parked reports whether the run was waiting for an answer from outside, and doing nothing else, when it was last
+	// queried.
 	Parked bool
 }
 
-// Follow returns the follower of a run from its beginning on.
+// Follow returns a follower of a run from its beginning.
 func (s *Store) Follow(run string) *Follower {
 	return &Follower{s: s, run: run, reader: told.NewReader()}
 }
 
-// Next returns the events that came since it was called last. It asks a worker, also of a run that has ended.
+// Next returns the events since the last call. It queries a worker, even if the run has ended.
 func (f *Follower) Next(ctx context.Context) (all []engine.Event, err error) {
 	for {
 		var page told.Page

@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// golden is a history of this abi that is kept, with the script of its run.
+// golden is a recorded history of this ABI, with the script of its run.
 type golden struct {
 	name, script string
 	history      *historypb.History
@@ -52,7 +52,7 @@ func goldens(t *testing.T) (all []golden) {
 	return all
 }
 
-// replay replays a history, of a run of another script if that is given.
+// replay replays the history as that of a run of the given script.
 func (g golden) replay(t *testing.T, script string) error {
 	t.Helper()
 	type args struct {
@@ -93,7 +93,7 @@ func (g golden) replay(t *testing.T, script string) error {
 	if in.Files, err = w.vault.Keep(t.Context(), bundleKey(head.Bundle), files); err != nil {
 		t.Fatal(err)
 	}
-	for i, part := range in.Run { // it is of that script
+	for i, part := range in.Run { // as a part of a run of that script
 		whole := opened(t, w.vault, []vault.Sealed{part})
 		if script == g.script && whole.Head.Bundle != head.Bundle {
 			t.Fatalf("the history is of a script %s, not %s", whole.Head.Bundle, head.Bundle)

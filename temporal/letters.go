@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// letter opens an answer that was sent to the run. came reports whether it is there already: who sent it heard nothing of it,
-// and sent it again.
+// letter opens an answer that was sent to the run. came reports whether the run has it already: a sender that received
+// no reply sends it again.
 func (g *generation) letter(id string, sealed vault.Sealed, open func(vault.Sealed) ([]byte, error)) (l journal.Letter, came bool, err error) {
 	text, err := open(sealed)
 	if err == nil {
@@ -36,13 +36,13 @@ func (g *generation) letter(id string, sealed vault.Sealed, open func(vault.Seal
 	return l, came, err
 }
 
-// acceptable refuses an answer before the history has it.
+// acceptable refuses an answer before it is in the history.
 func (g *generation) acceptable(id string, sealed vault.Sealed) error {
 	l, came, err := g.letter(id, sealed, g.open)
 	switch {
 	case lost(err):
 		return g.refusal(err)
-	case err != nil: // the store of blobs may be reached later
+	case err != nil: // the blob store may be reachable later
 		return nil
 	case came:
 		return nil
@@ -51,7 +51,7 @@ func (g *generation) acceptable(id string, sealed vault.Sealed) error {
 	return g.refusal(err)
 }
 
-// delivered takes in an answer.
+// delivered delivers an answer to the run.
 func (g *generation) delivered(id string, sealed vault.Sealed) error {
 	l, came, err := g.letter(id, sealed, g.sent)
 	if err == nil && !came {
@@ -61,19 +61,19 @@ func (g *generation) delivered(id string, sealed vault.Sealed) error {
 	return g.refusal(err)
 }
 
-// left says of an answer that its sender does not wait for why it is not taken.
+// left logs why an answer whose sender does not wait is not taken.
 func (g *generation) left(err error) {
 	if err != nil {
 		workflow.GetLogger(g.ctx).Warn("an answer is left", "run", g.begun.Head.ID, "reason", err)
 	}
 }
 
-// refusal is why an answer is not taken, as its sender reads it, see [Store.refused].
+// refusal returns why an answer is not taken, as the sender reads it, see [Store.refused].
 func (g *generation) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, vault.ErrCodec) { // its sender could not read more
+	if errors.Is(err, vault.ErrCodec) { // the sender could not read more
 		return temporal.NewNonRetryableApplicationError("the answer cannot be read: "+vault.ErrCodec.Error(), otherCodec, nil)
 	}
 	own := engine.AsError(err)
@@ -91,10 +91,10 @@ func (g *generation) refusal(err error) error {
 // otherCodec is the type of the failure of an update whose sender has another codec.
 const otherCodec = "agentscript.codec"
 
-// lost reports that what is sealed will not be read later either.
+// lost reports whether sealed data can never be read again.
 func lost(err error) bool { return errors.Is(err, blob.ErrGone) || errors.Is(err, vault.ErrCodec) }
 
-// refused is the error of the run that an update failed with, or err.
+// refused returns the error of the run that an update failed with, or err.
 func (s *Store) refused(ctx context.Context, err error) error {
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
 	switch {

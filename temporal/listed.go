@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// The search attributes of runs that have them.
+// The search attributes of runs that are listed.
 var (
 	byFlow   = temporal.NewSearchAttributeKeyKeyword("AgentscriptFlow")
 	byBundle = temporal.NewSearchAttributeKeyKeyword("AgentscriptBundle")
@@ -23,7 +23,7 @@ var (
 	byCost   = temporal.NewSearchAttributeKeyFloat64("AgentscriptCostUSD")
 )
 
-// Attributes are the search attributes that a namespace needs for runs that are listed, see [Options].
+// Attributes returns the search attributes that a namespace needs for runs that are listed, see [Options].
 func Attributes() map[string]enumspb.IndexedValueType {
 	all := map[string]enumspb.IndexedValueType{}
 	for _, key := range []temporal.SearchAttributeKey{byFlow, byBundle, byTenant, byStatus, byCost} {
@@ -32,7 +32,7 @@ func Attributes() map[string]enumspb.IndexedValueType {
 	return all
 }
 
-// listedAt are those that a run begins with.
+// listedAt returns the search attributes that a run begins with.
 func (o Options) listedAt(h engine.RunHead) temporal.SearchAttributes {
 	if !o.Listed {
 		return temporal.SearchAttributes{}
@@ -40,7 +40,7 @@ func (o Options) listedAt(h engine.RunHead) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(byFlow.ValueSet(h.Script), byBundle.ValueSet(h.Bundle), byTenant.ValueSet(o.Tenant), byStatus.ValueSet(string(engine.RunRunning)), byCost.ValueSet(0))
 }
 
-// memo is what lists say of how a run began, without asking it.
+// memo is what lists show about how a run began, without querying it.
 type memo struct {
 	Script string    `json:"script"`
 	Bundle string    `json:"bundle"`
@@ -51,8 +51,8 @@ type memo struct {
 	Begun  time.Time `json:"begun"`
 }
 
-// standing is what lists say of how far a run is: as it was when it parked, went on, went on in a new history or ended last.
-// Each of these is one event of the history.
+// standing is what lists show about how far a run is: its state when it last parked, resumed, continued as new or
+// ended. Each of these adds one event to the history.
 type standing struct {
 	Status  engine.RunStatus `json:"status"`
 	Steps   int              `json:"steps"`
@@ -65,16 +65,16 @@ const (
 	standingKey = "agentscript.standing"
 )
 
-// memoOf reads one of the memos of a workflow, and reports whether it is there.
+// memoOf reads one of the memos of a workflow, and reports whether it exists.
 func memoOf(m *commonpb.Memo, key string, to any) bool {
 	p := m.GetFields()[key]
 	return p != nil && converter.GetDefaultDataConverter().FromPayload(p, to) == nil
 }
 
-// parked reports whether the run can go on no further without an answer from outside.
+// parked reports whether the run cannot continue without an answer from outside.
 func (g *generation) parked() bool { return g.record.Waits() && g.world.Idle() }
 
-// saysStatus has lists hear when the run waits for answers, and when it goes on.
+// saysStatus publishes when the run waits for answers, and when it resumes.
 func (g *generation) saysStatus() {
 	was, asked := engine.RunRunning, 0
 	g.world.OnRest(func() {
@@ -89,7 +89,7 @@ func (g *generation) saysStatus() {
 	})
 }
 
-// saysEnd has lists hear how the run ended.
+// saysEnd publishes how the run ended.
 func (g *generation) saysEnd(failed error) {
 	g.world.OnRest(nil)
 	switch {
@@ -102,8 +102,8 @@ func (g *generation) saysEnd(failed error) {
 	}
 }
 
-// says has lists hear how the run stands: all by its memo, and those of the server by search attributes where it has them. That one
-// of them cannot be written stops nothing: they are for lists alone.
+// says publishes the status of the run: in its memo, and in search attributes if the run has them. A failure to write
+// either of them is ignored: they are only for lists.
 func (g *generation) says(status engine.RunStatus) {
 	is := standing{Status: status}
 	if info, err := g.record.Run(context.Background(), g.record.ID()); err == nil {

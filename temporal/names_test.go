@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Names and texts that the server is sent are UTF-8, and not too long.
+// Names and texts sent to the server are UTF-8, and not too long.
 func TestWhatTheServerTakes(t *testing.T) {
 	for n := range 4 {
 		id := strings.Repeat("ä", 700) + strings.Repeat("x", n)

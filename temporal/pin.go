@@ -12,17 +12,17 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// pinned is the worker that what a run was granted stays on, by a session of the client library: the session holds a place
-// on the worker, and fails when that is gone.
+// pinned is the worker that the run is pinned to, by a session of the client library. The session reserves a place on
+// the worker, and fails when the worker is gone.
 type pinned struct {
-	ctx   workflow.Context // of the activities that stay there
+	ctx   workflow.Context // for the activities that stay there
 	err   error
-	made  <-chan struct{} // closed when there is one, or why there is none
-	leave bool            // it is to be given back
+	made  <-chan struct{} // closed when the session exists, or err is set
+	leave bool            // the place should be released
 	left  bool
 }
 
-// findWorker is how long a run waits for a worker that takes it, and findAgain for the same worker at least.
+// findWorker is how long a run waits for a worker to take it. findAgain is the minimum for the same worker.
 const (
 	findWorker = 5 * time.Minute
 	findAgain  = 10 * time.Second
@@ -47,7 +47,7 @@ func ofWorker(e *engine.Effect) bool {
 	return ok && is != nil && is.Transport == remote.TransportStdio
 }
 
-// pin returns the context of activities that stay on the run's worker, which the first of them finds.
+// pin returns the context for activities that stay on the run's worker. The first call finds the worker.
 func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
 	if g.pinned == nil {
 		p := &pinned{}
@@ -55,7 +55,7 @@ func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
 		p.made = g.world.Beside("pin", func(free workflow.Context, made func()) {
 			o := &workflow.SessionOptions{CreationTimeout: findWorker, ExecutionTimeout: 10 * 365 * 24 * time.Hour, HeartbeatTimeout: g.w.opts.Heartbeat}
 			if g.in.Pinned != nil {
-				o.CreationTimeout = max(3*o.HeartbeatTimeout, findAgain) // it is known, and nobody else takes it
+				o.CreationTimeout = max(3*o.HeartbeatTimeout, findAgain) // the worker is known, and no other one takes it
 				p.ctx, p.err = workflow.RecreateSession(free, g.in.Pinned, o)
 			} else {
 				p.ctx, p.err = workflow.CreateSession(free, o)
@@ -63,7 +63,7 @@ func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
 			made()
 			_ = workflow.Await(free, func() bool { return p.leave }) // nobody cancels it
 			if p.err == nil && !g.pinLost() {
-				workflow.CompleteSession(p.ctx) // which waits, and must be on the coroutine of the context
+				workflow.CompleteSession(p.ctx) // CompleteSession waits, and must run on the coroutine of its context
 			}
 			p.left = true
 		})
@@ -82,7 +82,7 @@ func (g *generation) pinLost() bool {
 	return g.pinned != nil && g.pinned.ctx != nil && workflow.GetSessionInfo(g.pinned.ctx).SessionState == workflow.SessionStateFailed
 }
 
-// pinToken is what the next history finds the worker by.
+// pinToken returns the token by which the next history finds the worker, and releases the place on it.
 func (g *generation) pinToken() []byte {
 	if g.pinned == nil || g.pinned.ctx == nil {
 		return g.in.Pinned
@@ -92,7 +92,7 @@ func (g *generation) pinToken() []byte {
 	return token
 }
 
-// unpin gives back the place on the worker.
+// unpin releases the place on the worker.
 func (g *generation) unpin() {
 	p := g.pinned
 	if p == nil || p.ctx == nil {

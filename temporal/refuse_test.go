@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// Only an effect that has not begun is refused, for what another worker may have.
+// An effect is refused only if it has not begun and another worker may have what this one lacks.
 func TestLacks(t *testing.T) {
 	ungranted := func() *engine.Error {
 		return capability.Ungranted(capability.Use{Kind: engine.EffectHTTP, Target: "example.com"}).Err
@@ -44,7 +44,8 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// A search asks again after short pauses, for so long and no longer, and its failure names each worker once, with what it lacks.
+// A search asks again after short pauses until its time is over. Its failure names each worker once, with what it
+// lacks.
 func TestSearch(t *testing.T) {
 	v := &vault.Vault{Inline: 1 << 10}
 	open := func(s vault.Sealed) ([]byte, error) { return v.Open(t.Context(), s) }

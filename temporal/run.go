@@ -21,30 +21,30 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// Input is what a run begins with, or goes on from in a new history.
+// Input is what a run starts with, or continues from in a new history.
 type Input struct {
-	Run    []vault.Sealed `json:"run"`              // its parts: what it began with, and what it recorded in each history
-	Parent []vault.Sealed `json:"parent,omitempty"` // of a fork: the other run
+	Run    []vault.Sealed `json:"run"`              // its parts: what it started with, and what it recorded in each history
+	Parent []vault.Sealed `json:"parent,omitempty"` // of a fork: the run that it forks
 	Files  vault.Sealed   `json:"files"`            // the script
 	Limits world.Limits   `json:"limits"`           // the same on all workers, or a replay would differ
-	Listed bool           `json:"listed,omitempty"` // it says by search attributes how far it is
+	Listed bool           `json:"listed,omitempty"` // it publishes its status as search attributes
 	Pin    bool           `json:"pin,omitempty"`    // what is granted stays on one worker
-	Pinned []byte         `json:"pinned,omitempty"` // that it stayed on in the history before
+	Pinned []byte         `json:"pinned,omitempty"` // identifies the worker of the previous history
 
-	Find   time.Duration             `json:"find,omitempty"`   // how long it looks for a worker where others refuse, see [Options]
-	Search *search                   `json:"search,omitempty"` // that goes on: no worker has taken the run since its last history
-	Unread map[string][]vault.Sealed `json:"unread,omitempty"` // signals that came meanwhile, by their names
+	Find   time.Duration             `json:"find,omitempty"`   // how long it looks for a worker when others refuse, see [Options]
+	Search *search                   `json:"search,omitempty"` // is in progress: no worker has taken the run since its previous history
+	Unread map[string][]vault.Sealed `json:"unread,omitempty"` // signals that arrived meanwhile, by name
 
-	Cancelled bool         `json:"cancelled,omitempty"` // in the history before, when that had ended already
-	Why       vault.Sealed `json:"why,omitzero"`        // it is cancelled, now or soon
+	Cancelled bool         `json:"cancelled,omitempty"` // in the previous history, which was ending already
+	Why       vault.Sealed `json:"why,omitzero"`        // the reason for a cancellation, which may still follow
 }
 
-// Output is how a run ended, with all that it recorded.
+// Output is how a run ended, with everything it recorded.
 type Output struct {
 	Run []vault.Sealed `json:"run"`
 }
 
-// generation is a run in one history.
+// generation is a run within one history.
 type generation struct {
 	w      *Worker
 	ctx    workflow.Context
@@ -53,18 +53,18 @@ type generation struct {
 	world  *world.World
 	record *record.Record
 	types  engine.Types
-	pinned *pinned // nil before something was done there
+	pinned *pinned // nil until something is done there
 	events told.Log
-	held   *vault.Sealed // what the run holds effects to
-	done   func()        // the run needs its module no longer
+	held   *vault.Sealed // the bound of the run's effects, see [Options]
+	done   func()        // releases the run's module
 
-	lacking map[string][]refusal // what no worker had
+	lacking map[string][]refusal // refusals of what no worker had
 }
 
-// run is the workflow of a run.
+// run is the workflow function of a run.
 func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
 	g := &generation{w: w, ctx: ctx, in: in, lacking: map[string][]refusal{}, done: func() {}}
-	defer func() { g.done() }() // also where the client library drops the workflow from its memory
+	defer func() { g.done() }() // also when the client library evicts the workflow from its cache
 	g.world = world.New(ctx, in.Limits, g.cancelled)
 	if in.Cancelled {
 		g.world.Stop(g.cancelled())
@@ -83,7 +83,7 @@ func (w *Worker) run(ctx workflow.Context, in Input) (Output, error) {
 	return g.ended(result, err)
 }
 
-// logs writes a line of the worker's log, but for what is only replayed.
+// logs writes a line to the worker's log, except during a replay.
 func (g *generation) logs(what string, more ...any) {
 	more = append([]any{"run", workflow.GetInfo(g.ctx).WorkflowExecution.ID}, more...)
 	switch {
@@ -95,7 +95,7 @@ func (g *generation) logs(what string, more ...any) {
 	}
 }
 
-// prepared returns the script of the run, and how it is run.
+// prepared returns the script of the run and its options.
 func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, error) {
 	parent, files, err := g.load()
 	if err != nil {
@@ -135,7 +135,7 @@ func (g *generation) prepared() (*agentscript.Module, []agentscript.RunOption, e
 	return m, opts, errors.Join(g.serve(head.ID), g.tells())
 }
 
-// load opens what the run begins with.
+// load opens the parts of the input.
 func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error) {
 	if g.begun, err = record.Whole(g.in.Run, g.open); err != nil {
 		return nil, files, err
@@ -155,7 +155,7 @@ func (g *generation) load() (parent *store.Whole, files engine.Bundle, err error
 	return parent, files, err
 }
 
-// again has the run go on in a new history, with all that is recorded.
+// again continues the run as new, with everything that is recorded.
 func (g *generation) again() error {
 	g.takeIn(g.record.ID())
 	g.says(engine.RunRunning)
@@ -163,19 +163,19 @@ func (g *generation) again() error {
 	if g.world.Tired() {
 		next.Limits.Pauses *= morePauses
 	}
-	next.Search, next.Unread = nil, nil // there is a worker
+	next.Search, next.Unread = nil, nil // a worker was found
 	next.Pinned = g.pinToken()
 	var err error
 	if next.Run, err = g.keep(nil); err != nil {
 		return g.fails(err)
 	}
-	next.Cancelled, next.Why = g.ctx.Err() != nil, g.why() // the server tells it this history alone
+	next.Cancelled, next.Why = g.ctx.Err() != nil, g.why() // the server reports it to this history only
 	return workflow.NewContinueAsNewError(workflow.WithWorkflowTaskTimeout(g.ctx, taskTime(next)), Workflow, next)
 }
 
-// taskTime is how long the server waits for one task: the first of a history reads all that was recorded in those before, and
-// each that replays a history computes all of it. It is not longer than a slow machine needs for that, since for so long a
-// worker that was lost with a task is waited for.
+// taskTime returns how long the server waits for one workflow task. The first task of a history reads everything that
+// the previous ones recorded, and a task that replays a history computes all of it again. The timeout is no longer than
+// a slow machine needs for that, since the server waits that long for a worker that was lost with a task.
 func taskTime(in Input) time.Duration {
 	n := 0
 	for _, part := range slices.Concat(in.Run, in.Parent) {
@@ -188,7 +188,7 @@ func taskTime(in Input) time.Duration {
 // pauseTime is how long a slow machine computes from one pause to the next.
 const pauseTime = 2 * time.Millisecond
 
-// keep returns the parts of the run: those that were there, and what it recorded in this history, with how it ended.
+// keep returns the parts of the run: those it started with, and what it recorded in this history, with how it ended.
 func (g *generation) keep(end *engine.RunEnd) ([]vault.Sealed, error) {
 	part := store.Whole{Head: g.begun.Head}
 	if g.record != nil {
@@ -206,7 +206,7 @@ func (g *generation) keep(end *engine.RunEnd) ([]vault.Sealed, error) {
 	return append(g.in.Run[:len(g.in.Run):len(g.in.Run)], sealed), err
 }
 
-// ended is how the workflow ends.
+// ended returns the workflow's result and error for the end of the run.
 func (g *generation) ended(result agentscript.Result, failed error) (Output, error) {
 	g.unpin()
 	g.saysEnd(failed)
@@ -230,9 +230,9 @@ func (g *generation) ended(result agentscript.Result, failed error) (Output, err
 	return out, g.failure(e, out)
 }
 
-// refused is what comes of a run that this worker cannot carry out. Another one may: until the search for it is over the run
-// goes on in a new history where nothing happened in this one, else the task is handed on. What a later try may mend fails the
-// task alone.
+// refused returns the result of a run that this worker cannot carry out. Another worker may: until the search for one
+// is over, the run continues as new if nothing has happened in this history, and otherwise its task is handed on. If a
+// retry may fix the problem, only the task fails.
 func (g *generation) refused(err error) (Output, error) {
 	var load *agentscript.LoadError
 	var own *engine.Error
@@ -243,7 +243,7 @@ func (g *generation) refused(err error) (Output, error) {
 		panic(err)
 	}
 	end, fails := engine.RunEnd{Status: engine.RunFailed, At: g.world.Now().UTC()}, g.failure
-	if (g.in.Cancelled || g.ctx.Err() != nil) && !workflow.IsReplaying(g.ctx) { // nobody needs to look for another worker
+	if (g.in.Cancelled || g.ctx.Err() != nil) && !workflow.IsReplaying(g.ctx) { // there is no need for another worker
 		own = engine.AsError(g.cancelled())
 		end.Status, fails = engine.RunCancelled, func(_ *engine.Error, out ...any) error { return temporal.NewCanceledError(out...) }
 	} else if own, err = g.elsewhere(own); err != nil {
@@ -260,12 +260,12 @@ func (g *generation) refused(err error) (Output, error) {
 	return out, fails(own, out)
 }
 
-// failure is that of the workflow.
+// failure returns the error that the workflow fails with.
 func (g *generation) failure(e *engine.Error, details ...any) error {
 	return temporal.NewApplicationErrorWithOptions(g.w.shown(e), string(e.Code), temporal.ApplicationErrorOptions{NonRetryable: true, Details: details})
 }
 
-// fails is the failure of a run whose record cannot be kept.
+// fails returns the failure of a run whose record cannot be stored.
 func (g *generation) fails(err error) error {
 	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return g.failure(own)
@@ -273,13 +273,15 @@ func (g *generation) fails(err error) error {
 	panic(err)
 }
 
-// seal and open reach the store of blobs from within the workflow. What is replayed is in the store.
+// seal and open access the blob store from within the workflow. During a replay, what is sealed is in the store
+// already.
 func (g *generation) seal(data []byte) (s vault.Sealed, err error) {
 	world.Outside(g.ctx, func() { s, err = g.w.vault.Seal(context.Background(), data, workflow.IsReplaying(g.ctx)) })
 	return s, err
 }
 
-// told seals what is told to who asks: it is in no history, so that it need not be in the store.
+// told seals the answer to a query or an update. It is in no history, and thus may be missing from the store even
+// during a replay.
 func (g *generation) told(data []byte) (s vault.Sealed, err error) {
 	world.Outside(g.ctx, func() { s, err = g.w.vault.Seal(context.Background(), data, false) })
 	return s, err

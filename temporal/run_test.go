@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// quietly is a log that says nothing.
+// quietly is a log that discards everything.
 type quietly struct{}
 
 func (quietly) Debug(string, ...any) {}
@@ -25,7 +25,7 @@ func (quietly) Info(string, ...any)  {}
 func (quietly) Warn(string, ...any)  {}
 func (quietly) Error(string, ...any) {}
 
-// made is called with the worker of a test, nil: nobody asks.
+// made, if not nil, is called with the worker of a test.
 var made func(*Worker)
 
 // inEnvironment runs a script in the test environment of the client library, and returns what it recorded.
@@ -86,7 +86,7 @@ func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
 	return whole
 }
 
-// A run that has ended, or that the client library dropped from its memory, holds no script.
+// A run that has ended, or that the client library evicted from its cache, holds no script.
 func TestModulesReleased(t *testing.T) {
 	e := agentscript.New()
 	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": []byte("def main():\n    return 1\n")}}, "f.star")

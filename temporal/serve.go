@@ -18,20 +18,20 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// What can be asked of a run, and sent to it.
+// The queries, updates and signals of a run.
 const (
 	letterName   = "agentscript.letter" // an answer, by update or signal
-	signalName   = "agentscript.signal" // what a store is sent as it is, likewise
-	cancelName   = "agentscript.cancel" // why it is cancelled, before it is
+	signalName   = "agentscript.signal" // an [engine.Signal], by update or signal
+	cancelName   = "agentscript.cancel" // the reason for a cancellation, sent before it
 	infoQuery    = "agentscript.info"
 	stepsQuery   = "agentscript.steps"
 	signalsQuery = "agentscript.signals"
 )
 
-// pageBytes bounds the steps that a query returns at once.
+// pageBytes bounds the steps that one query returns.
 const pageBytes = 1 << 20
 
-// serve has others ask how far the run is, and send it answers.
+// serve sets the handlers by which clients query the run and send it answers.
 func (g *generation) serve(id string) error {
 	ctx := context.Background()
 	for name, take := range g.sorts(id) {
@@ -68,14 +68,14 @@ func (g *generation) serve(id string) error {
 	return workflow.SetQueryHandler(g.ctx, stepsQuery, func(after int64) (vault.Sealed, error) { return g.page(id, after) })
 }
 
-// sorts returns what takes in each sort of what a run is sent by signals, in one order.
+// sorts returns the name and the handler of each kind of signal, in a fixed order.
 func (g *generation) sorts(id string) iter.Seq2[string, func(vault.Sealed)] {
 	return func(yield func(string, func(vault.Sealed)) bool) {
 		_ = yield(signalName, func(s vault.Sealed) { _, _ = g.signalled(id, s) }) && yield(letterName, func(s vault.Sealed) { g.left(g.delivered(id, s)) })
 	}
 }
 
-// cancelled is why the run ends whose workflow is cancelled.
+// cancelled returns the error of a run whose workflow is cancelled.
 func (g *generation) cancelled() error {
 	reason := ""
 	if is := g.why(); is.Size > 0 {
@@ -86,7 +86,7 @@ func (g *generation) cancelled() error {
 	return store.ToCancel(g.begun.Head.ID, reason)
 }
 
-// why is the reason that was sent before the run is cancelled. The first one stays.
+// why returns the reason that was sent before the run is cancelled. The first reason stays.
 func (g *generation) why() vault.Sealed {
 	if g.in.Why.Size == 0 {
 		workflow.GetSignalChannel(g.ctx, cancelName).ReceiveAsync(&g.in.Why)
@@ -94,7 +94,7 @@ func (g *generation) why() vault.Sealed {
 	return g.in.Why
 }
 
-// signalled stores what was sent to the run, and returns what is stored under its name.
+// signalled stores a signal that was sent to the run, and returns what is stored under its name.
 func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, error) {
 	text, err := g.sent(sealed)
 	if err != nil {
@@ -111,8 +111,8 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 	return g.answer(s, nil)
 }
 
-// sent opens what the run was sent. While that cannot be reached the task is tried again, also on other workers: it must not be
-// lost.
+// sent opens what was sent to the run. It must not be lost: while it cannot be reached, the task is retried, also on
+// other workers.
 func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 	text, err := g.open(sealed)
 	if err != nil && !errors.Is(err, vault.ErrCodec) && (!errors.Is(err, blob.ErrGone) || !g.over()) {
@@ -121,7 +121,7 @@ func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
 	return text, err
 }
 
-// takeIn receives what was sent and not received yet, before the history ends.
+// takeIn handles the signals that were sent and not received yet, before the history ends.
 func (g *generation) takeIn(id string) {
 	for name, take := range g.sorts(id) {
 		for _, s := range g.received(name) {
@@ -130,7 +130,7 @@ func (g *generation) takeIn(id string) {
 	}
 }
 
-// unread receives what was sent to a run that this worker does not carry out.
+// unread returns the signals that were sent to a run that this worker does not carry out.
 func (g *generation) unread() map[string][]vault.Sealed {
 	all := map[string][]vault.Sealed{}
 	for name := range g.sorts("") {
@@ -139,7 +139,7 @@ func (g *generation) unread() map[string][]vault.Sealed {
 	return all
 }
 
-// received are the signals of a name that nobody has received yet.
+// received returns the signals of a name that nobody has received yet.
 func (g *generation) received(name string) (all []vault.Sealed) {
 	for from := workflow.GetSignalChannel(g.ctx, name); ; {
 		var s vault.Sealed
@@ -150,7 +150,7 @@ func (g *generation) received(name string) (all []vault.Sealed) {
 	}
 }
 
-// page returns steps behind one, as lines of a file.
+// page returns the steps after a number, as lines of a run file.
 func (g *generation) page(id string, after int64) (vault.Sealed, error) {
 	var lines []byte
 	err := g.record.Steps(context.Background(), id, after, func(s engine.Step) error {
@@ -167,7 +167,7 @@ func (g *generation) page(id string, after int64) (vault.Sealed, error) {
 	return g.told(lines)
 }
 
-// answer tells who asks a value, or why there is none.
+// answer seals the answer to a query, unless it is an error.
 func (g *generation) answer(v any, err error) (vault.Sealed, error) {
 	var text []byte
 	if err == nil {
@@ -179,7 +179,7 @@ func (g *generation) answer(v any, err error) (vault.Sealed, error) {
 	return g.told(text)
 }
 
-// listening has the run be watched, but for what is only replayed.
+// listening passes the events of the run to the worker's listener, except during a replay.
 func (g *generation) listening(id string) []agentscript.RunOption {
 	if g.w.opts.Listen == nil {
 		return nil

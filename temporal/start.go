@@ -17,8 +17,9 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// Start begins a run of a node or function of a module, and returns its id. Options are those of [agentscript.Module.Start]
-// that say what the run begins with: its input, arguments, id, seed and settings. All else is the worker's.
+// Start begins a run of a node or function of a module, and returns its id. It takes the options of
+// [agentscript.Module.Start] that define what the run begins with: its input, arguments, id, seed and settings.
+// Everything else is up to the worker.
 func (s *Store) Start(ctx context.Context, m *agentscript.Module, name string, opts ...agentscript.RunOption) (string, error) {
 	h, err := m.Head(ctx, name, opts...)
 	if err != nil {
@@ -27,8 +28,8 @@ func (s *Store) Start(ctx context.Context, m *agentscript.Module, name string, o
 	return h.ID, s.start(ctx, h, nil)
 }
 
-// Fork begins a run that answers from what another run of any store recorded every effect whose id is the same, and does
-// the rest: one of this store, or one that began on a machine. See [agentscript.ForkRun].
+// Fork begins a run that takes the outcome of every effect that another run recorded under the same id, and carries out
+// the rest. The other run may be in any store: in this one, or in that of a single machine. See [agentscript.ForkRun].
 func (s *Store) Fork(ctx context.Context, from engine.Store, of string, m *agentscript.Module, name string, opts ...agentscript.RunOption) (string, error) {
 	h, err := m.Head(ctx, name, append(opts[:len(opts):len(opts)], agentscript.StoreRun(from), agentscript.ForkRun(of))...)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Store) Fork(ctx context.Context, from engine.Store, of string, m *agent
 	return h.ID, s.start(ctx, h, &parent)
 }
 
-// start begins a run with what it, and the run that it is a fork of, hold.
+// start begins a run with its head and, for a fork, the run that it forks.
 func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) error {
 	files, err := json.Marshal(h.Files)
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// Store is the store of the runs on a Temporal server. What a run recorded is asked of its workflow while that goes on,
-// which needs a worker, and is its result afterwards. Workers alone take runs.
+// Store is the store of the runs on a Temporal server. While a run is under way, what it recorded is queried from its
+// workflow, which needs a worker; afterwards it is the workflow's result. Only workers take runs.
 type Store struct {
 	c     client.Client
 	opts  Options
@@ -65,7 +65,7 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 	if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		info := engine.RunInfo{}
 		if err := s.ask(ctx, id, infoQuery, &info); err != nil {
-			return s.listed(is), err // what the server says by itself
+			return s.listed(is), err // what the server knows by itself
 		}
 		info.Status, info.Live, info.Owner = s.listed(is).Status, true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
 		return info, nil
@@ -90,7 +90,7 @@ func (s *Store) described(ctx context.Context, id string) (*workflowpb.WorkflowE
 	return d.WorkflowExecutionInfo, nil
 }
 
-// queueOf returns the task queue that a run is of, which may be another one than that of this store.
+// queueOf returns the task queue of a run, which may be another one than that of this store.
 func (s *Store) queueOf(ctx context.Context, id string) string {
 	d, err := s.c.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
@@ -116,7 +116,7 @@ func unreadable(err error) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "what the run recorded cannot be read: %w", err)
 }
 
-// ask asks the workflow of a run.
+// ask queries the workflow of a run.
 func (s *Store) ask(ctx context.Context, id, query string, to any, args ...any) error {
 	text, err := s.asked(ctx, id, query, args...)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]b
 		v, err = s.c.QueryWorkflow(ctx, id, "", query, args...)
 	}
 	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
-	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has asked for tasks lately
+	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has polled the queue lately
 	if late || none || ctx.Err() == context.DeadlineExceeded {
 		queue := s.queueOf(whole, id)
 		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, queue).
@@ -153,8 +153,8 @@ func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]b
 	return s.open(ctx, sealed)
 }
 
-// waits reports whether the run waits for a worker that has what others lack: its history begins only later, or has ended before
-// somebody could ask, or a worker was asked that cannot carry it out.
+// waits reports whether the run waits for a worker that has what others lack: its history begins later, or ended before
+// it could be queried, or a worker was queried that cannot carry it out.
 func waits(err error) bool {
 	if err == nil {
 		return false
@@ -163,7 +163,7 @@ func waits(err error) bool {
 	return later || slices.ContainsFunc([]string{"unknown queryType agentscript.", "unknown update agentscript.", handedOn}, func(s string) bool { return strings.Contains(err.Error(), s) })
 }
 
-// result is what a run that has ended recorded; it is empty where its workflow was ended from outside.
+// result returns what a run that has ended recorded. It is empty if the workflow was terminated from outside.
 func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error) {
 	var out Output
 	err = s.c.GetWorkflow(ctx, id, "").Get(ctx, &out)
@@ -218,7 +218,8 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 	}
 }
 
-// pageOfRuns is how many runs the server lists at once. A page of as many as it likes was seen to take longer than it waits.
+// pageOfRuns is how many runs the server lists at once. A page of the server's own size was seen to take longer than
+// the server waits.
 const pageOfRuns = 100
 
 // Runs implements [engine.Store].
@@ -249,7 +250,7 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 	return all, nil
 }
 
-// listed is what the server says of a run by itself.
+// listed returns what the server knows about a run by itself.
 func (s *Store) listed(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
 	info := engine.RunInfo{RunHead: engine.RunHead{ID: is.Execution.WorkflowId}}
 	var m memo
@@ -284,7 +285,7 @@ func statusOf(s enumspb.WorkflowExecutionStatus) engine.RunStatus {
 	return engine.RunFailed
 }
 
-// DeleteRun implements [engine.Store]. Its blobs stay, since others may need them.
+// DeleteRun implements [engine.Store]. It keeps the run's blobs, since other runs may need them.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	is, err := s.described(ctx, id)
 	if err != nil {
@@ -335,5 +336,5 @@ func elsewhere() error {
 	return engine.Errorf(engine.KindStore, diag.RunHeld, "runs on Temporal belong to its workers").WithHelp("begin one with Store.Start, or agentscript temporal run")
 }
 
-// Close implements [engine.Store]. The client is the host's.
+// Close implements [engine.Store]. It leaves the client open, which belongs to the host.
 func (s *Store) Close() error { return nil }
