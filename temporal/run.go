@@ -39,7 +39,7 @@ type Input struct {
 	Why       vault.Sealed `json:"why,omitzero"`        // the reason for a cancellation, which may still follow
 }
 
-// Output is how a run ended, with everything it recorded.
+// Output is how a run ended, with all that it recorded.
 type Output struct {
 	Run []vault.Sealed `json:"run"`
 }

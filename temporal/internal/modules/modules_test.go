@@ -13,7 +13,7 @@ func ofSize(n int) engine.Bundle {
 	return engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": make([]byte, n)}}
 }
 
-// kept returns a script that a worker keeps.
+// kept returns a script that is loaded, or nil.
 func kept(m *Modules, hash string) *loading {
 	if at := m.by[hash]; at != nil {
 		return at.Value.(*loading)
@@ -21,7 +21,7 @@ func kept(m *Modules, hash string) *loading {
 	return nil
 }
 
-// A worker keeps so many scripts at most, those that were used last, and each that a run has.
+// A worker keeps a limited number of scripts: those that were used last, and each that a run uses.
 func TestModulesBounded(t *testing.T) {
 	var m Modules
 	take := func(hash string, size int) *loading {
@@ -53,7 +53,7 @@ func TestModulesBounded(t *testing.T) {
 	}
 }
 
-// A script that could not be loaded is tried again after a while, and not at each task.
+// A script that could not be loaded is tried again after a while, and not for each task.
 func TestModulesLoadedAgain(t *testing.T) {
 	var m Modules
 	loads := 0

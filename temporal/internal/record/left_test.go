@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// What must not happen twice and has not come to its end is tried again in the next history only where it had not begun.
+// An effect that must not happen twice and has no outcome is retried in the next history only if it had not begun.
 func TestLeft(t *testing.T) {
 	cancelled, err := engine.Outcome{Err: &engine.Error{Kind: engine.KindCancelled}, Attempt: 1}.MarshalJSON()
 	if err != nil {

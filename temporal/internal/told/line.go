@@ -1,4 +1,5 @@
-// Package told holds what a run on Temporal tells of itself while it goes on, its events, and carries them to who follows it.
+// Package told holds the events of a run on Temporal while the run is under way, and delivers them to those that follow
+// it.
 package told
 
 import (
@@ -14,13 +15,15 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Kinds are those of the events that a run tells. What models write passes by another way, and partial values are of that.
+// Kinds are the kinds of events that a run reports. What models write takes another way, and partial values derive from
+// it.
 const Kinds = engine.EventAll &^ (engine.EventToken | engine.EventPartial)
 
-// longestText bounds the text of one event: the whole of what a tool returned is in the steps of the run.
+// longestText bounds the text of one event. The steps of the run hold all that a tool returned.
 const longestText = 16 << 10
 
-// line is an event as it is told. What an effect asked for and what came of it is left out: the steps of the run hold it.
+// line is the encoded form of an event. It omits the request and the response of an effect, which are in the steps of
+// the run.
 type line struct {
 	Bit        uint32               `json:"kind"`
 	Phase      engine.Phase         `json:"phase,omitempty"`
@@ -82,7 +85,7 @@ func encode(e engine.Event) ([]byte, error) {
 	return json.Marshal(l)
 }
 
-// answering is the model that answers, where the script names none: which that is only the worker knows.
+// answering returns the model that answers. If the script names none, only the worker knows which one it is.
 func answering(e engine.Event, d *event.Effect) string {
 	switch {
 	case d.Name != "" || !strings.HasPrefix(path.Base(e.Path), "llm") || d.Err != nil:
@@ -95,7 +98,7 @@ func answering(e engine.Event, d *event.Effect) string {
 
 func clipped(s string) string { return text.ClipBytes(strings.ToValidUTF8(s, "\uFFFD"), longestText) }
 
-// Decode returns the event that a line holds.
+// Decode returns the event that a line encodes.
 func Decode(data []byte) (e engine.Event, err error) {
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil {
@@ -104,7 +107,7 @@ func Decode(data []byte) (e engine.Event, err error) {
 	return engine.Event{Kind: engine.EventKind(l.Bit), Run: l.Run, Path: l.Path, ID: l.ID, Attempt: l.Attempt, Seq: l.Seq, At: l.At, Data: l.data()}, nil
 }
 
-// data is what happened, nil for a kind that is not known here.
+// data returns the data of the event, or nil for an unknown kind.
 func (l *line) data() engine.EventData {
 	log := event.Log{Name: l.Name, Text: l.Text, Err: l.Err}
 	call := event.Tool{Phase: l.Phase, Name: l.Name, Text: l.Text, Err: l.Err, Server: l.Server, Made: l.Made}
@@ -151,7 +154,7 @@ func (l *line) data() engine.EventData {
 	return nil
 }
 
-// request is what is told of what an effect asks for.
+// request returns the part of an effect's request that the line holds.
 func (l *line) request() engine.Payload {
 	switch {
 	case l.Sleep > 0:

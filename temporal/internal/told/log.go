@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	keptBytes = 2 << 20  // of what a run has told in one history: what is older is forgotten
-	pageBytes = 24 << 10 // of one answer, which is smaller than what is kept apart
+	keptBytes = 2 << 20  // bounds the events of one history: the oldest are dropped
+	pageBytes = 24 << 10 // bounds one page, which is smaller than what is stored as a blob
 )
 
-// Log holds what a run has told in one history. A replay of the history makes the same log, so that a number stands for the
-// same event on each worker.
+// Log holds the events of a run in one history. A replay of the history produces the same log, so that a number refers
+// to the same event on each worker.
 type Log struct {
 	lines [][]byte
-	first int64 // the number of the first one that is kept
+	first int64 // the number of the first line
 	bytes int
 }
 
 // Add adds an event.
 func (l *Log) Add(e engine.Event) {
 	text, err := encode(e)
-	if err != nil { // it is for people alone
+	if err != nil { // events are only for people
 		return
 	}
 	l.lines = append(l.lines, text)
@@ -35,17 +35,17 @@ func (l *Log) Add(e engine.Event) {
 	}
 }
 
-// Page is a part of what a run has told.
+// Page is a part of a log.
 type Page struct {
-	History string            `json:"history"` // of which it is: another one begins anew
+	History string            `json:"history"` // the history of the events: the log of another one begins anew
 	Lines   []json.RawMessage `json:"lines,omitempty"`
-	Next    int64             `json:"next"` // the number of the event behind
+	Next    int64             `json:"next"` // the number after the last event
 	More    bool              `json:"more,omitempty"`
-	Lost    int64             `json:"lost,omitempty"` // events that were asked for and are forgotten
+	Lost    int64             `json:"lost,omitempty"` // events that were asked for and are dropped
 	Parked  bool              `json:"parked,omitempty"`
 }
 
-// Page returns events from a number on.
+// Page returns the events from a number on.
 func (l *Log) Page(from int64) (p Page) {
 	if from < l.first {
 		p.Lost, from = l.first-from, l.first

@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// cacheBytes bounds what a worker keeps of blobs: a workflow that is replayed opens them anew.
+// cacheBytes bounds the blobs that a worker caches: the replay of a workflow opens them again.
 const cacheBytes = 64 << 20
 
-// keptAnew is after how long a blob is put into the store again: stores may drop what was not written for long.
+// keptAnew is the time after which a blob is put into the store again, since stores may delete what was not written for
+// long.
 const keptAnew = 5 * time.Minute
 
-// cache keeps the blobs that were used last.
+// cache holds the blobs that were used last.
 type cache struct {
 	mu    sync.Mutex
 	by    map[string]*list.Element
-	order list.List // of *cached, the last used first
+	order list.List // of *cached, the most recently used first
 	size  int
 }
 
 type cached struct {
 	key  string
 	data []byte
-	kept time.Time // when it was put into the store, zero if it came from there
+	kept time.Time // when it was put into the store, zero if it was read from there
 }
 
 func (c *cache) get(key string) ([]byte, bool) {
@@ -37,7 +38,7 @@ func (c *cache) get(key string) ([]byte, bool) {
 	return e.Value.(*cached).data, true
 }
 
-// justKept reports whether a blob was put into the store not long ago.
+// justKept reports whether a blob was put into the store recently.
 func (c *cache) justKept(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

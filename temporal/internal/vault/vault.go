@@ -1,5 +1,5 @@
-// Package vault seals what stands in a run's history: small texts in place, larger ones in a store of blobs, both as the
-// host's codec makes them.
+// Package vault seals the values in a run's history: it stores small ones in place and larger ones in a blob store,
+// both encoded by the host's codec.
 package vault
 
 import (
@@ -14,32 +14,33 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// Codec makes of what is kept what others may see, and the reverse. An error of Decode is for data that another codec has made: one
-// that asks a server tries again by itself.
+// Codec encodes values before they are stored where others may see them, and decodes them. An error of Decode means
+// that another codec encoded the data: a codec that calls a server must do its own retries.
 type Codec interface {
 	Encode(data []byte) ([]byte, error)
 	Decode(data []byte) ([]byte, error)
 }
 
-// Sealed is a text as it stands in the history.
+// Sealed is a value as the history holds it.
 type Sealed struct {
 	Data []byte `json:"data,omitempty"`
-	Blob string `json:"blob,omitempty"` // the key of one that is kept apart
+	Blob string `json:"blob,omitempty"` // the key of the blob, if it is stored apart
 	Size int    `json:"size"`
 }
 
-// Carried is how many bytes of it stand in the history.
+// Carried returns how many bytes it takes in the history.
 func (s Sealed) Carried() int { return len(s.Data) + len(s.Blob) + 32 }
 
-// Vault seals and opens. It is safe for concurrent use.
+// Vault seals and opens values. It is safe for concurrent use.
 type Vault struct {
 	Blobs  blob.Store
 	Codec  Codec // nil: nothing is encoded
-	Inline int   // bytes that stand in place at most
+	Inline int   // values of up to this many bytes stay in place
 	cache  cache
 }
 
-// Seal seals a text. One that is kept apart is in the store when it returns, unless it is known to be there.
+// Seal seals a value. When it returns, a value that is stored apart is in the store. there tells that it was stored
+// before, in which case it is not stored again.
 func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, error) {
 	s := Sealed{Size: len(data)}
 	if len(data) <= v.Inline {
@@ -49,7 +50,7 @@ func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, erro
 	}
 	sum := sha256.Sum256(data)
 	s.Blob = hex.EncodeToString(sum[:])
-	if there || v.cache.justKept(s.Blob) { // a task that took too long is tried again, and goes further then
+	if there || v.cache.justKept(s.Blob) { // a task that took too long is retried, and gets further then
 		return s, nil
 	}
 	if _, err := v.Keep(ctx, s.Blob, data); err != nil {
@@ -59,7 +60,7 @@ func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, erro
 	return s, nil
 }
 
-// Keep keeps a text apart under a key of its own.
+// Keep stores a value apart, under the given key.
 func (v *Vault) Keep(ctx context.Context, key string, data []byte) (Sealed, error) {
 	encoded, err := v.encode(data)
 	if err == nil {
@@ -68,7 +69,7 @@ func (v *Vault) Keep(ctx context.Context, key string, data []byte) (Sealed, erro
 	return Sealed{Blob: key, Size: len(data)}, err
 }
 
-// Open returns the text. It must not be changed.
+// Open returns the sealed value. The caller must not change it.
 func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	if s.Blob == "" {
 		return v.decode(s.Data)
@@ -87,13 +88,13 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	return data, err
 }
 
-// ErrCodec is the error for what another codec has made.
+// ErrCodec is the error for data that another codec encoded.
 var ErrCodec = errors.New("it was encoded by another codec: all workers and clients of a task queue need the same one")
 
-// mark stands before what is encoded, and before what it is made of.
+// mark precedes encoded data, and the data before it is encoded.
 const mark = "\x00agentscript\x00"
 
-// place is where the blob of a key is: what is encoded does not take the place of what is not.
+// place returns where the blob of a key is stored: encoded and plain data have different places.
 func (v *Vault) place(key string) string {
 	if v.Codec == nil {
 		return key

@@ -1,5 +1,5 @@
-// Package world has a run happen inside of a Temporal workflow: what its branches wait for are the workflow's own timers,
-// signals and activities, so that a replay of the history makes the same run.
+// Package world runs the branches of a run inside a Temporal workflow: they wait for timers, signals and activities of
+// the workflow, so that a replay of the history produces the same run.
 package world
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// World is that of one run, on the coroutine of its workflow. Branches of the run are coroutines of that one goroutine,
-// so that nothing here is locked.
+// World is the [sched.World] of one run, on the coroutine of its workflow. The branches of the run are coroutines of
+// that one goroutine, so that nothing here needs a lock.
 type World struct {
 	ctx      workflow.Context // of the workflow
-	free     workflow.Context // that nobody cancels
+	free     workflow.Context // is never cancelled
 	pause    workflow.Channel
 	happened bool
-	why      error // the run is to stop
+	why      error // set when the run must stop
 	resting  func()
-	broken   any // the task is to fail
+	broken   any // set when the task must fail
 	pauses   int
 
-	due    time.Time // when the timer fires; zero: there is none
-	disarm func()    // ends the timer
+	due    time.Time // when the timer fires; zero: no timer is set
+	disarm func()    // cancels the timer
 
 	activities
 }
 
-// New returns the world of a run in the workflow of ctx. When the workflow is cancelled, why says for what reason.
+// New returns the world of a run in the workflow of ctx. When the workflow is cancelled, why returns the reason.
 func New(ctx workflow.Context, l Limits, why func() error) *World {
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	w := &World{ctx: ctx, free: free, pause: workflow.NewChannel(ctx)}
@@ -46,13 +46,13 @@ func New(ctx workflow.Context, l Limits, why func() error) *World {
 	return w
 }
 
-// OnRest has f called each time that no branch can go on.
+// OnRest sets the function that is called each time that no branch can continue.
 func (w *World) OnRest(f func()) { w.resting = f }
 
 // Idle reports whether no activity is under way.
 func (w *World) Idle() bool { return w.underway == 0 }
 
-// Stop ends the run for a reason. The first one stays.
+// Stop ends the run with a reason. The first reason stays.
 func (w *World) Stop(why error) {
 	if w.why == nil {
 		w.why = why
@@ -60,7 +60,8 @@ func (w *World) Stop(why error) {
 	w.Happened()
 }
 
-// Beside runs f on a coroutine that nobody cancels. Branches can wait until it has called done, at the latest when it ends.
+// Beside runs f on a coroutine that is never cancelled. The channel is closed when f calls done, or at the latest when
+// f returns.
 func (w *World) Beside(name string, f func(free workflow.Context, done func())) (ended <-chan struct{}) {
 	over := make(chan struct{})
 	done := sync.OnceFunc(func() {
@@ -74,12 +75,12 @@ func (w *World) Beside(name string, f func(free workflow.Context, done func())) 
 	return over
 }
 
-// Await waits, on the coroutine of the workflow itself, until f reports true. Nothing of the run may be under way any more.
+// Await waits, on the coroutine of the workflow itself, until f reports true. Nothing of the run may be under way.
 func (w *World) Await(f func() bool) {
-	_ = workflow.Await(w.free, f) // nobody cancels it
+	_ = workflow.Await(w.free, f) // never cancelled
 }
 
-// Happened has the branches of the run look whether they can go on.
+// Happened makes the branches of the run check whether they can continue.
 func (w *World) Happened() { w.happened = true }
 
 // Now implements [sched.World].
@@ -94,7 +95,7 @@ func (w *World) Rest(due time.Time) {
 		w.resting()
 	}
 	w.arm(due)
-	_ = workflow.Await(w.free, func() bool { return w.happened }) // nobody cancels it
+	_ = workflow.Await(w.free, func() bool { return w.happened }) // never cancelled
 	w.happened = false
 	if w.broken != nil {
 		panic(w.broken)
@@ -102,8 +103,8 @@ func (w *World) Rest(due time.Time) {
 	w.rested()
 }
 
-// Break has the task of the workflow fail, so that the server has it tried again: for what may be reached later, and for
-// a panic of the client library, to which the history is another one. The branch waits until then.
+// Break fails the workflow task, so that the server retries it. It is for what may be reachable later, and for a panic
+// of the client library when the history does not match. The branch waits until the task has failed.
 func (w *World) Break(ctx context.Context, why any) error {
 	if w.broken == nil {
 		w.broken = why
@@ -112,9 +113,10 @@ func (w *World) Break(ctx context.Context, why any) error {
 	return clock.Await(ctx, nil)
 }
 
-// Pause implements [sched.World]: the dispatcher of workflows takes a coroutine that computes for a second for one that
-// hangs. It makes no event. A run that has computed for long goes on in a new history, in which a task may take longer: how
-// often it pauses follows from the script and the history alone, unlike the time that it takes on some machine.
+// Pause implements [sched.World]. The dispatcher of workflows takes a coroutine that computes for a second for a
+// deadlock; a pause prevents that, and adds no event. A run that has computed for too long continues as new, in a
+// history whose tasks may take longer. The number of pauses depends only on the script and the history, unlike the time
+// that the computation takes on a machine.
 func (w *World) Pause() {
 	w.pauses++
 	if !w.Tired() {
@@ -122,7 +124,7 @@ func (w *World) Pause() {
 		return
 	}
 	w.ending = true
-	_ = workflow.Await(w.free, func() bool { return w.pending == 0 || w.why != nil || w.broken != nil }) // nobody cancels it
+	_ = workflow.Await(w.free, func() bool { return w.pending == 0 || w.why != nil || w.broken != nil }) // never cancelled
 	if w.broken != nil {
 		panic(w.broken)
 	}
@@ -132,8 +134,8 @@ func (w *World) Pause() {
 // Tired reports whether the run has computed for as long as it may in one history.
 func (w *World) Tired() bool { return w.limits.Pauses > 0 && w.pauses > w.limits.Pauses }
 
-// arm has a timer fire when something is due, or before. One timer is kept for all that is due: one that fires too early
-// costs less than one that is taken back.
+// arm sets a timer that fires when something is due, or earlier. One timer serves everything that is due: one that
+// fires too early costs less than one that is cancelled.
 func (w *World) arm(due time.Time) {
 	if due.IsZero() || !w.due.IsZero() && !due.Before(w.due) {
 		return
@@ -146,7 +148,7 @@ func (w *World) arm(due time.Time) {
 	timer := workflow.NewTimer(ctx, max(due.Sub(w.Now()), 0))
 	workflow.GoNamed(w.free, "timer", func(free workflow.Context) {
 		if timer.Get(free, nil) != nil {
-			return // another one is set
+			return // another timer is set
 		}
 		w.due, w.disarm = time.Time{}, nil
 		w.Happened()

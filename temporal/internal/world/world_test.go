@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// quietly is a log that says nothing.
+// quietly is a log that discards everything.
 type quietly struct{}
 
 func (quietly) Debug(string, ...any) {}
@@ -25,8 +25,8 @@ func (quietly) Info(string, ...any)  {}
 func (quietly) Warn(string, ...any)  {}
 func (quietly) Error(string, ...any) {}
 
-// in runs f inside of a workflow of the test environment, whose activity "echo" takes as many milliseconds as it is sent. task
-// has the history grow, as it does from one task to the next.
+// in runs f inside a workflow of the test environment. Its activity "echo" takes as many milliseconds as its argument.
+// task lengthens the history, as happens from one task to the next.
 func in(t *testing.T, f func(ctx workflow.Context, task func())) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -52,7 +52,7 @@ func in(t *testing.T, f func(ctx workflow.Context, task func())) {
 	}
 }
 
-// begins returns the order in which activities begin of which each branch of a run has one, by sizes.
+// begins returns the order in which the activities of a run begin, of which each branch has one, with the given sizes.
 func begins(t *testing.T, l world.Limits, sizes []int) (order []int) {
 	in(t, func(ctx workflow.Context, task func()) {
 		w := world.New(ctx, l, func() error { return nil })
@@ -79,8 +79,8 @@ func begins(t *testing.T, l world.Limits, sizes []int) (order []int) {
 	return order
 }
 
-// Activities begin in the order in which branches come to them, and the same in every run: whatever ends first, and where a large
-// one has no room beside small ones.
+// Activities begin in the order in which branches reach them, and in the same order in every run, whichever ends first
+// and even if a large one does not fit next to small ones.
 func TestTurns(t *testing.T) {
 	var sizes []int
 	for i := range 60 {
