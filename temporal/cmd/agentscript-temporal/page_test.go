@@ -13,11 +13,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// serverEnv names the development server, as `make temporal-server` builds it.
+// serverEnv names the development server that `make temporal-server` builds.
 const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
 
-// The five lines with which docs/temporal.md begins have two workers carry out a run. What they leave to defaults is
-// added: a port that is free, and answers that a test knows.
+// The five lines at the beginning of docs/temporal.md run a script on two workers. The test adds what they leave to
+// defaults: a free port, and prepared answers.
 func TestFirstLinesOfThePage(t *testing.T) {
 	server := os.Getenv(serverEnv)
 	switch {

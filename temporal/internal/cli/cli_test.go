@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// roleEnv has this test's own program be the command.
+// roleEnv makes the test binary act as the command.
 const roleEnv = "AGENTSCRIPT_CLI_ROLE"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bench is where commands run: the root of the repository, with a state of their own.
+// bench runs commands in the root of the repository, with a separate state.
 type bench struct {
 	t   *testing.T
 	env []string
@@ -54,7 +54,7 @@ func (b *bench) command(name string, args ...string) *exec.Cmd {
 
 var repository = filepath.Join("..", "..", "..")
 
-// agentscript builds the command for this machine, and returns its path.
+// agentscript builds the command for local runs, and returns its path.
 func (b *bench) agentscript() string {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "agentscript")
@@ -66,7 +66,7 @@ func (b *bench) agentscript() string {
 	return path
 }
 
-// said is what came of a command.
+// said is the result of a command.
 type said struct {
 	out, err string
 	code     int
@@ -85,7 +85,7 @@ func (b *bench) does(name string, args ...string) (s said) {
 	return said{strings.TrimSuffix(out.String(), "\n"), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// temporal runs the command, and fails the test unless it ends with a code and its stderr has some words.
+// temporal runs the command, and fails the test unless it exits with the code and its stderr contains words.
 func (b *bench) temporal(code int, words string, args ...string) said {
 	b.t.Helper()
 	s := b.does("temporal", args...)
@@ -142,9 +142,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A server that nobody reaches ends each verb with its own exit code, within the time that it is given.
+// A server that cannot be reached ends each verb with its own exit code, within the given time.
 func TestNoServer(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections, and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and sends nothing
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,10 +163,10 @@ func TestNoServer(t *testing.T) {
 
 var shared *exec.Cmd
 
-// address is that of the server that tests share, in the environment of what runs there.
+// address is that of the server that tests share, as seen by what runs there.
 var address string
 
-// serverEnv names the development server, as `make temporal-server` builds it.
+// serverEnv names the development server that `make temporal-server` builds.
 const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
 
 // serverPath returns the path of the development server. Without one the test is skipped.
@@ -179,7 +179,7 @@ func serverPath(t *testing.T) string {
 	return path
 }
 
-// onServer returns a bench whose commands speak to a server. Without one the test is skipped.
+// onServer returns a bench whose commands use a server. Without one the test is skipped.
 func onServer(t *testing.T) *bench {
 	t.Helper()
 	path := serverPath(t)
@@ -209,14 +209,14 @@ func started(path, at string) (*exec.Cmd, string, error) {
 	return cmd, said.Address, err
 }
 
-// worker begins a worker, and returns it when it is ready.
+// worker starts a worker, and returns when it is ready.
 func (b *bench) worker(args ...string) *exec.Cmd {
 	b.t.Helper()
 	cmd, _ := b.logged(args...)
 	return cmd
 }
 
-// logged is worker, with what that writes to stderr.
+// logged is like worker, and also returns what the worker writes to stderr.
 func (b *bench) logged(args ...string) (*exec.Cmd, *locked) {
 	b.t.Helper()
 	cmd := b.command("temporal", append([]string{"worker"}, args...)...)

@@ -34,14 +34,15 @@ func (b *bench) answers() string {
 	return path
 }
 
-// shown is a progress without what differs from run to run: times, and who the model is. The line of the run's id is left out.
+// shown returns the progress output without what differs from run to run: times, and the name of the model. It removes
+// the line with the run's id.
 func shown(s string) string {
 	s = regexp.MustCompile(`(?m)^run [0-9a-f]{16}\n`).ReplaceAllString(s, "")
 	s = regexp.MustCompile(`\d+(\.\d+)?(ms|s)\b`).ReplaceAllString(s, "TIME")
 	return strings.ReplaceAll(s, "the worker's model", "scripted")
 }
 
-// A run on workers is shown as one of this machine: what its script prints, its agents and its last line, in each form.
+// A run on workers is shown like a local one: what its script prints, its agents and its last line, in each form.
 func TestShownAsLocally(t *testing.T) {
 	b := onServer(t)
 	agentscript, answers, file := b.agentscript(), b.answers(), b.script(told)
@@ -61,7 +62,7 @@ func TestShownAsLocally(t *testing.T) {
 				t.Fatalf("%v in %s", err, line)
 			}
 			if e.Kind == "effect" {
-				e.Name = "" // only the worker knows what answers
+				e.Name = "" // only the worker knows which model answers
 			}
 			if e.Kind != "token" {
 				all = append(all, strings.Join([]string{e.Kind, e.Phase, e.Path, e.Name}, " "))
@@ -91,7 +92,7 @@ func TestShownAsLocally(t *testing.T) {
 	}
 }
 
-// What a run that waits did is in its list while no worker lives; its head is shown, and an export warns that it goes on.
+// Lists show what a waiting run did while no worker runs; its head is shown, and an export warns that it continues.
 func TestWaitsWithoutWorker(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "waits"}
@@ -130,7 +131,7 @@ func TestWaitsWithoutWorker(t *testing.T) {
 	}
 }
 
-// A fork takes the flags of run that do something there, and names commands that are about runs on the server.
+// A fork takes the flags of run that have an effect there, and names the commands for runs on the server.
 func TestForks(t *testing.T) {
 	b := onServer(t)
 	agentscript, answers, file := b.agentscript(), b.answers(), b.script(told)
@@ -168,7 +169,7 @@ func TestForks(t *testing.T) {
 	b.temporal(term.ExitUsage, "usage: agentscript temporal runs fork RUN", "runs", "fork")
 }
 
-// What a worker lacks is said with its name, and what to do there.
+// An error about what a worker lacks names the worker, and what to do there.
 func TestWorkerLacks(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "lacks"}
@@ -185,7 +186,7 @@ func TestWorkerLacks(t *testing.T) {
 	run("start the workers with --env-file FILE", "--model", "openai/gpt-5")
 }
 
-// Check warns of what acts on one of several workers, and knows scripts that cannot be loaded.
+// Check warns of actions on one of several workers, and recognizes scripts that cannot be loaded.
 func TestCheck(t *testing.T) {
 	b := newBench(t)
 	acts := b.script("def main():\n    return sh.run([\"true\"]).code\n")

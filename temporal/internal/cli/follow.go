@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	pause      = 300 * time.Millisecond // between looks at a run
-	settled    = time.Second            // how long a run waits before it counts as waiting for a person
-	longestEnd = 5 * time.Second        // that workers may take to end a run
+	pause      = 300 * time.Millisecond // between queries of a run
+	settled    = time.Second            // how long a run is idle before it counts as waiting for a person
+	longestEnd = 5 * time.Second        // for workers to end a run
 )
 
-// following watches a run from its begin to its end.
+// following watches a run from its beginning to its end.
 type following struct {
 	*verbs
 	s      *setup.Script
 	o      *setup.RunFlags
 	own    *pflag.FlagSet
-	to     *output.File // of the result, nil for stdout
+	to     *output.File // for the result, nil for stdout
 	runs   *temporal.Store
 	events *temporal.Follower
 	tell   term.Sink
 	id     string
-	moved  time.Time // when something was told last
-	closed bool      // the run has told that it has ended
-	lone   bool      // it was said that no worker answers
-	paid   func()    // has a second interrupt end the process at once
+	moved  time.Time // when the last event arrived
+	closed bool      // the event of the run's end was received
+	lone   bool      // it was reported that no worker answers
+	paid   func()    // lets a second interrupt end the process at once
 }
 
-// follower prepares to follow a run that is to begin: what cannot be shown or written as the flags say begins nothing. What it
-// has prepared is given up when done is called.
+// follower prepares to follow a run that is about to begin: if something cannot be shown or written as the flags
+// require, the run does not begin. done releases what follower has prepared.
 func (v *verbs) follower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet) (f *following, done func(), problem *term.Failure) {
 	f = &following{verbs: v, s: s, o: o, own: own}
 	if _, problem := o.Tree(v.c); problem != nil {
@@ -56,7 +56,8 @@ func (v *verbs) follower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet)
 	return f, f.to.Abandon, nil
 }
 
-// follow shows a run until it ends, waits for a person or is interrupted. It calls paid once that has reached the server.
+// follow shows a run until it ends, waits for a person or is interrupted. It calls paid once the interrupt has reached
+// the server.
 func (f *following) follow(ctx context.Context, from *temporal.Store, id string, paid func()) error {
 	f.paid = paid
 	if !f.o.Quiet && !f.o.JSON {
@@ -66,7 +67,7 @@ func (f *following) follow(ctx context.Context, from *temporal.Store, id string,
 	if problem != nil {
 		return problem
 	}
-	defer told() // the terminal is as it was, whatever happens
+	defer told() // restores the terminal, whatever happens
 	f.runs, f.events, f.tell, f.id, f.moved = from, from.Follow(id), tell, id, time.Now()
 	info, err := f.watch(ctx)
 	told()
@@ -86,7 +87,8 @@ func (f *following) follow(ctx context.Context, from *temporal.Store, id string,
 	return failed
 }
 
-// watch returns how the run ended. An interrupt cancels it: that reaches the server also where a second one ends the process.
+// watch returns how the run ended. An interrupt cancels it: the cancellation reaches the server even if a second
+// interrupt ends the process.
 func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 	type end struct {
 		info engine.RunInfo
@@ -95,7 +97,7 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 	ended := make(chan end, 1)
 	waiting, enough := context.WithCancel(context.WithoutCancel(ctx))
 	defer enough()
-	looking, over := context.WithCancel(ctx) // there is no more to look for than is shown at the end
+	looking, over := context.WithCancel(ctx) // after the end, only ended queries the run
 	defer over()
 	go func() {
 		info, err := f.runs.Wait(waiting, f.id)
@@ -135,19 +137,19 @@ func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
 	}
 }
 
-// cancel has the run be cancelled, as soon as the server hears of it.
+// cancel asks the server to cancel the run.
 func (f *following) cancel(ctx context.Context) error {
 	ctx, enough := context.WithTimeout(ctx, longestEnd)
 	defer enough()
 	return f.runs.CancelRun(ctx, f.id, "interrupted")
 }
 
-// left is what is said when the command ends before the run.
+// left returns the failure of a command that ends before the run.
 func (f *following) left(said string) error {
 	return &term.Failure{Code: term.ExitInterrupted, Found: diag.List{{Message: said, Help: []string{f.over(f.runs).Line("show", f.id) + " shows how far it is"}}}}
 }
 
-// look shows what the run has told. That nobody says how far it is does not end the command: a worker may come.
+// look shows the new events of the run. The command continues if no worker answers: one may start.
 func (f *following) look(ctx context.Context) {
 	events, err := f.events.Next(ctx)
 	for _, e := range events {
@@ -164,12 +166,12 @@ func (f *following) look(ctx context.Context) {
 	}
 }
 
-// ended shows what a run told last: that it has ended also where no worker is left to say so.
+// ended shows the last events of a run. It adds the end of the run if no worker is left to report it.
 func (f *following) ended(ctx context.Context, info engine.RunInfo, err error) {
 	if err != nil {
 		return
 	}
-	f.lone = true // it does not go on
+	f.lone = true // it has ended, so that a missing worker is not reported
 	if f.look(ctx); f.closed {
 		return
 	}
@@ -180,7 +182,7 @@ func (f *following) ended(ctx context.Context, info engine.RunInfo, err error) {
 	telling.Hand(f.c, engine.Event{Kind: engine.EventRun, Run: f.id, Path: "main", At: info.At, Data: end}, f.tell)
 }
 
-// person is that the run waits for a person, with the lines that answer.
+// person returns the failure for a run that waits for a person, with the lines that answer it.
 func (f *following) person(ctx context.Context) error {
 	kept := f.over(f.runs)
 	post, err := kept.Post(ctx, f.id)

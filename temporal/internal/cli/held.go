@@ -22,31 +22,31 @@ import (
 // grantFlags are the flags that grant something.
 var grantFlags = []string{"allow-exec", "allow-net", "allow-fs", "allow-env"}
 
-// granted is what a run was granted, by flags.
+// granted is what a run was granted, by flag.
 type granted map[string][]string
 
-// engines are those of runs that are granted less than their worker, one for all runs that are granted the same.
+// engines holds the engines of runs that are granted less than their worker: one for all runs with the same grants.
 type engines struct {
 	effects *setup.Effects
-	whole   *agentscript.Engine // for runs that are granted as much
+	whole   *agentscript.Engine // for runs with the same grants as the worker
 
 	mu   sync.Mutex
 	by   map[string]*held
 	used int64
 }
 
-// held is an engine that is held to the grants of runs.
+// held is an engine that is restricted to the grants of runs.
 type held struct {
 	engine  *agentscript.Engine
 	close   func()
 	effects int   // under way
-	used    int64 // when it was last
+	used    int64 // the order of its last use
 }
 
-// mostHeld is how many engines are kept that carry nothing out by now.
+// mostHeld bounds the number of engines. Only engines that carry out effects may exceed it.
 const mostHeld = 32
 
-// held returns what a run was granted, as all workers read it.
+// held returns the grants of a run, in a form that is the same on all workers.
 func (w *working) held(head engine.RunHead, kept json.RawMessage) ([]byte, error) {
 	s, problem := keep.ReadSettings(head.ID, kept)
 	if problem != nil {
@@ -61,7 +61,7 @@ func (w *working) held(head engine.RunHead, kept json.RawMessage) ([]byte, error
 	return json.Marshal(g)
 }
 
-// within returns the engine for effects of runs that were granted this.
+// within returns the engine for effects of runs with these grants.
 func (w *working) within(text []byte) (*agentscript.Engine, func(), error) {
 	g := granted{}
 	if err := json.Unmarshal(text, &g); err != nil {
@@ -78,7 +78,7 @@ func (w *working) within(text []byte) (*agentscript.Engine, func(), error) {
 		flags.AddTo(set)
 		for _, name := range grantFlags {
 			for _, value := range g[name] {
-				_ = set.Set(name, value) // any text will do
+				_ = set.Set(name, value) // every text is accepted
 			}
 		}
 		flags.Proxy = w.flags.Grants.Proxy
@@ -86,7 +86,7 @@ func (w *working) within(text []byte) (*agentscript.Engine, func(), error) {
 			return w.engines.whole, func() {}, nil
 		}
 		_, opts, done, problem := w.engines.effects.Within(w.c, flags)
-		if problem != nil { // a directory that is not on this machine, say
+		if problem != nil { // for example, a directory that is missing on this machine
 			return nil, nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "it cannot grant what the run is granted: %s", problem.Error())
 		}
 		is = &held{engine: setup.Engine(w.c, opts...), close: done}
@@ -106,7 +106,7 @@ func (e *engines) release(is *held) {
 	e.shrink()
 }
 
-// shrink closes engines without effects, those first that were not used for longest.
+// shrink closes engines without effects, the least recently used first.
 func (e *engines) shrink() {
 	for len(e.by) > mostHeld {
 		last := ""
@@ -133,7 +133,7 @@ func (e *engines) end() {
 	clear(e.by)
 }
 
-// lacks returns the first flag by which a run is granted something that this worker is not, "" if there is none.
+// lacks returns the first flag that grants a run more than this worker is granted, or "".
 func (w *working) lacks(g granted) string {
 	for _, name := range grantFlags {
 		own, _ := w.own.Lookup(name).Value.(pflag.SliceValue)
@@ -146,18 +146,18 @@ func (w *working) lacks(g granted) string {
 	return ""
 }
 
-// ungranted is the refusal of what is granted more than this worker is.
+// ungranted returns the refusal of a run that is granted more than this worker.
 func (w *working) ungranted(flag string) *engine.Error {
 	return engine.Errorf(engine.KindTool, diag.UngrantedUse, "the run is granted %s, and the worker %s is not", flag, workerName()).
 		WithHelp("start all workers of task queue %s with %s, or the run without", w.to.queue, flag)
 }
 
 func workerName() string {
-	host, _ := os.Hostname() // the number of the process is something
+	host, _ := os.Hostname() // without a host name, the process id is better than nothing
 	return strconv.Itoa(os.Getpid()) + "@" + host
 }
 
-// useOf is the most that a flag grants.
+// useOf returns the most that a flag grants.
 func useOf(flag, value string) capability.Use {
 	name, mode, _ := strings.Cut(value, ":")
 	switch flag {

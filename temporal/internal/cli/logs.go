@@ -9,14 +9,14 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// logging is how a worker says what it does.
+// logging configures the log of a worker.
 type logging struct {
 	level slog.Level
 	json  bool
-	all   bool // that of the client library, too
+	all   bool // includes the log of the client library
 }
 
-// handler writes lines, without what is hidden.
+// handler returns a handler that writes lines without hidden values.
 func (l logging) handler(c *term.Console) slog.Handler {
 	o, to := &slog.HandlerOptions{Level: l.level}, hiding{c}
 	if l.json {
@@ -25,7 +25,7 @@ func (l logging) handler(c *term.Console) slog.Handler {
 	return slog.NewTextHandler(to, o)
 }
 
-// hiding is stderr for whole lines.
+// hiding writes whole lines to stderr, without hidden values.
 type hiding struct{ c *term.Console }
 
 func (h hiding) Write(line []byte) (int, error) {
@@ -33,14 +33,15 @@ func (h hiding) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// ofLibrary is what the client library logs. That activities fail is expected: they are refused, cancelled, or lost a race, and
-// what comes of it is the run's; so are tasks that are handed on. What it says of its own course is for those who look into it.
+// ofLibrary is the log of the client library. Failures of activities are expected: activities are refused or cancelled,
+// or lose a race, and the run handles the result. The same goes for tasks that are handed on. These, and what the
+// library logs about its own work, are only for debugging.
 type ofLibrary struct {
 	slog.Handler
 	all bool
 }
 
-// Enabled implements [slog.Handler]: what becomes of a line depends on what it says.
+// Enabled implements [slog.Handler]. Handle decides by the text of a line.
 func (o ofLibrary) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements [slog.Handler].
@@ -59,7 +60,7 @@ func (o ofLibrary) Handle(ctx context.Context, r slog.Record) error {
 	return o.Handler.Handle(ctx, r)
 }
 
-// has reports whether a line says something.
+// has reports whether an attribute of a line contains what.
 func has(r slog.Record, what string) (is bool) {
 	r.Attrs(func(a slog.Attr) bool {
 		is = is || strings.Contains(a.Value.String(), what)

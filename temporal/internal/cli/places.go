@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// places warns of what a script does that only one of several workers sees.
+// places warns of actions of a script that are visible to only one of several workers.
 func places(s *setup.Script) diag.List {
 	var acts []string
 	var first diag.Span
@@ -39,7 +39,7 @@ func places(s *setup.Script) diag.List {
 		Help: []string{"have the workers share the directory, or keep the calls of the run on one of them with --pin-worker"}}}
 }
 
-// local reports whether a use is of the machine that it happens on.
+// local reports whether a use acts on the machine that carries it out.
 func local(u capability.Use) bool {
 	return slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectFS}, u.Kind)
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// A run is held to what it is granted, on a worker that is granted more: it fails as it does on one machine, and touches nothing.
+// A run is restricted to its own grants, on a worker that is granted more: it fails as it does on one machine, and has
+// no effect.
 func TestHeldToItsGrants(t *testing.T) {
 	b := onServer(t)
 	b.env = append(b.env, "COLOUR=red", "SHAPE=round")
@@ -97,14 +98,14 @@ def main(do = str, what = str):
 	}
 }
 
-// code is the first code of a diagnostic in a text.
+// code returns the first diagnostic code in a text.
 func code(text string) string {
 	_, rest, _ := strings.Cut(text, "error[")
 	is, _, _ := strings.Cut(rest, "]")
 	return is
 }
 
-// A worker that is granted less than others refuses what it was handed, and the run is done by another one.
+// A worker that is granted less than others refuses what it was handed, and another one carries out the run.
 func TestGrantOfOneWorker(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "one grant"}
@@ -118,7 +119,7 @@ func TestGrantOfOneWorker(t *testing.T) {
 	}
 }
 
-// A worker that is started before its server waits for it, for as long as it is told, and an interrupt ends that.
+// A worker that is started before its server waits for it, for as long as --wait says, and an interrupt ends that.
 func TestWorkerFirst(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -152,14 +153,14 @@ func TestWorkerFirst(t *testing.T) {
 	if took := time.Since(begun); took < 2*time.Second || took > 10*time.Second {
 		t.Errorf("it waited for %s", took)
 	}
-	path := serverPath(t) // what stands above needs none
+	path := serverPath(t) // what is tested above needs no server
 	_, errs = begin()
 	serves(t, path, at)
 	hang.Until(t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
 }
 
-// A worker's log has a line when a run begins and ends, by its id, and no error for what is expected: races that are lost, and
-// effects that are cancelled.
+// A worker's log has a line when a run begins and ends, with its id, and no error for what is expected: races that are
+// lost, and effects that are cancelled.
 func TestLogs(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "logs"}
@@ -214,7 +215,7 @@ func serves(t *testing.T, path, at string) string {
 // Workers and clients of one machine share blobs in one file.
 func TestBlobsInAFile(t *testing.T) {
 	path := serverPath(t)
-	b := newBench(t, "TEMPORAL_ADDRESS="+serves(t, path, "127.0.0.1:0")) // others list what is on the common one, without the file
+	b := newBench(t, "TEMPORAL_ADDRESS="+serves(t, path, "127.0.0.1:0")) // others list what is on the common server, without the file
 	file := filepath.Join(t.TempDir(), "blobs.db")
 	at := []string{"--task-queue", "blobs in a file", "--blobs", file}
 	b.temporal(term.ExitUsage, "there is no such file", append([]string{"runs", "ls"}, at...)...)
@@ -252,7 +253,7 @@ func TestPromise_31_73_Deployments(t *testing.T) {
 		t.Helper()
 		hang.Until(t, build+" is current", func() bool {
 			_, err := c.WorkerDeploymentClient().GetHandle("flows").SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build, IgnoreMissingTaskQueues: true})
-			return err == nil // the version is known once its worker has asked for tasks
+			return err == nil // the version is known once its worker has polled
 		})
 	}
 	at := []string{"--task-queue", "deployments", "--allow-exec", "true"}

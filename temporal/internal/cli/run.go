@@ -29,7 +29,8 @@ what is granted, is the worker's: agentscript temporal worker.
 
 Exit codes are those of agentscript run, and 6 when no server is reached.`
 
-// unused are flags of run that are the worker's, or that mean nothing for a run that others carry out.
+// unused are the flags of run that belong to the worker, or that mean nothing for a run that others carry out. The
+// value is the help for a flag.
 var unused = map[string]string{
 	"scripted": "", "prices": "", "env-file": "", "cache": "", "net-proxy": "", "retries": "", "fallback": "", "fallback-on-refusal": "", "max-in-flight": "", "mcp-sampling": "",
 	"mock": "no model is asked on this machine alone: agentscript run --mock", "mock-acts": "no model is asked on this machine alone: agentscript run --mock",
@@ -39,7 +40,7 @@ var unused = map[string]string{
 	"tools": "a flow as JSON with tools of its own runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
 }
 
-// begun is a run that is to begin.
+// begun is a run that is about to begin.
 type begun struct {
 	*verbs
 	startFlags
@@ -75,7 +76,7 @@ func (v *verbs) run() *cobra.Command {
 	return cmd
 }
 
-// args runs what the arguments name, as agentscript run does up to there.
+// args runs what the arguments name. Up to the start, it works like agentscript run.
 func (b *begun) args(whole context.Context, cmd *cobra.Command, args []string) error {
 	c, o, own, at := b.c, &b.flags, b.own, time.Now()
 	file, rest, err := setup.SplitAtFile(own, args)
@@ -162,7 +163,7 @@ func (b *begun) used() (problem *term.Failure) {
 	return problem
 }
 
-// start begins the run. Its time is counted by whoever carries it out.
+// start begins the run. The worker that carries it out counts its time.
 func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agentscript.RunOption) error {
 	b.c.Report(s.Diagnostics(), s.Sources())
 	if !b.pin {
@@ -193,7 +194,7 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 	return f.follow(whole, to, id, paid)
 }
 
-// errorOf is the failure that a run ended with.
+// errorOf returns the failure that a run ended with.
 func errorOf(info engine.RunInfo) error {
 	var failed engine.Error
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// runsVerb is the verb about runs, as commands are written.
+// runsVerb is the verb about runs, as users type it.
 const runsVerb = "agentscript temporal runs"
 
 const runsLong = `Runs are kept by the server, and what they recorded by their workflows: while a run goes on, a worker says how far it
@@ -36,14 +36,14 @@ func (v *verbs) runs() *cobra.Command {
 		Told: func(run string) func(context.Context) []engine.Event {
 			events := of.Follow(run)
 			return func(ctx context.Context) []engine.Event {
-				said, _ := events.Next(ctx) // that nobody answers is known by the steps
+				said, _ := events.Next(ctx) // the verb learns from the steps that nobody answers
 				return said
 			}
 		},
 	}, v.fork)
 }
 
-// over is the store of the server's runs, as verbs use it.
+// over returns the store of the server's runs for the shared verbs.
 func (v *verbs) over(s *temporal.Store) *keep.Store {
 	return keep.Over(v.c, s, keep.Lines{Verb: runsVerb, Flags: v.to.flags(v.c)})
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// authority makes certificates.
+// authority issues certificates.
 type authority struct {
 	t    *testing.T
 	dir  string
@@ -82,7 +82,7 @@ func (a *authority) client() (cert, key string) {
 	return a.file("client.pem", "CERTIFICATE", der), a.file("client.key", "EC PRIVATE KEY", text)
 }
 
-// guarded is a server that speaks TLS before the one that tests share, and remembers the keys that it was given.
+// guarded is a TLS server in front of the one that tests share. It records the API keys that it received.
 type guarded struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -116,7 +116,7 @@ func guard(a *authority, clients bool) *guarded {
 	return g
 }
 
-// A server that wants certificates of its clients is reached with them, by flags and by the environment, and not without.
+// A server that requires client certificates is reached with them, by flags and by the environment, and not without.
 func TestTLS(t *testing.T) {
 	b := onServer(t)
 	a := newAuthority(t)
@@ -155,7 +155,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// An API key reaches the server as a bearer of each request, and is in nothing that is said, whatever goes wrong.
+// Each request carries the API key as a bearer token, and no output contains it, whatever goes wrong.
 func TestAPIKey(t *testing.T) {
 	b := onServer(t)
 	a := newAuthority(t)
@@ -180,7 +180,7 @@ func TestAPIKey(t *testing.T) {
 		t.Errorf("the server was given %v", g.keys)
 	}
 	g.mu.Unlock()
-	for _, address := range []string{"127.0.0.1:1", address, secret + ":7233", g.address()} { // nobody, no TLS, no host, no trust
+	for _, address := range []string{"127.0.0.1:1", address, secret + ":7233", g.address()} { // no server, no TLS, no host, no trust
 		s = env.temporal(term.ExitProvider, "no Temporal server is reached", "worker", "--wait", "1s", "--log-level", "debug", "-v", "--connect-timeout", "2s", "--address", address)
 		said.WriteString(s.out + s.err)
 	}

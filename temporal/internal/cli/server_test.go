@@ -34,13 +34,13 @@ func (l *locked) String() string {
 	return l.buf.String()
 }
 
-// run begins a run that is not waited for, and returns its id.
+// run begins a run without waiting for it, and returns its id.
 func (b *bench) run(args ...string) string {
 	b.t.Helper()
 	return b.temporal(0, "", append([]string{"run", "--detach"}, args...)...).out
 }
 
-// Examples give on workers what they give on one machine, twice on one worker as well.
+// Examples have the same result on workers as on one machine, also twice on one worker.
 func TestExamples(t *testing.T) {
 	b := onServer(t)
 	agentscript := b.agentscript()
@@ -73,7 +73,7 @@ def main(what = str):
     return "paid %s %d" % (what, n)
 `
 
-// A run that waits says how it is answered, and all verbs about runs know it.
+// A run that waits says how to answer it, and all verbs about runs know it.
 func TestRuns(t *testing.T) {
 	b := onServer(t)
 	b.env = append(b.env, "USER=ann")
@@ -158,7 +158,7 @@ def main(n = int):
     return "slept %d" % n
 `
 
-// A run goes on when its worker is killed, and an interrupt of the command that watches it cancels it.
+// A run continues when its worker is killed, and an interrupt of the command that watches it cancels it.
 func TestKilledWorker(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "killed", "--allow-exec", "true"}
@@ -191,8 +191,8 @@ func TestKilledWorker(t *testing.T) {
 	}
 }
 
-// Two interrupts of the command that watches a run, one directly after the other, cancel the run: the first one reaches the server
-// before the second one ends the command.
+// Two interrupts of the command that watches a run, in quick succession, cancel the run: the first one reaches the
+// server before the second one ends the command.
 func TestInterruptedTwice(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "twice", "--allow-exec", "true"}
@@ -222,8 +222,8 @@ func TestInterruptedTwice(t *testing.T) {
 	}
 }
 
-// MCP servers that are processes run on each of two workers: one lists the tools of a server, another one may call them, and a run
-// is kept on one by --pin-worker.
+// MCP servers that are processes run on each of two workers: one lists the tools of a server, another one may call
+// them, and --pin-worker keeps a run on one of them.
 func TestServersOnTwoWorkers(t *testing.T) {
 	b := onServer(t)
 	command := b.agentscript()
@@ -254,7 +254,7 @@ main = agent(name = "visitor", prompt = "Answer from the desk.", tools = [desk])
 	}
 }
 
-// A run that is granted more than a worker is refused by what that lacks.
+// A worker that lacks a grant of a run refuses it, and names the grant.
 func TestGrants(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "grants"}
@@ -281,7 +281,7 @@ def main():
 	run(term.ExitFailed, "is granted --allow-net example.com, and the worker", "--allow-exec", "true", "--allow-net", "example.com")
 }
 
-// A run whose blobs are somewhere else is left out of what all runs cost; what that run costs is an error.
+// The cost of all runs omits a run whose blobs are elsewhere; the cost of that run alone is an error.
 func TestCostWithoutBlobs(t *testing.T) {
 	b := onServer(t)
 	queue, blobs := []string{"--task-queue", "apart"}, []string{"--blobs", t.TempDir()}
@@ -295,7 +295,7 @@ func TestCostWithoutBlobs(t *testing.T) {
 	b.temporal(term.ExitFailed, "is not in the store of blobs", append([]string{"runs", "cost", id}, queue...)...)
 }
 
-// What the server has not, and what no worker has, is said.
+// Everything that is missing on the server or on all workers is reported.
 func TestMissing(t *testing.T) {
 	b := onServer(t)
 	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "run", "--namespace", "nowhere", "examples/count.star", "41")

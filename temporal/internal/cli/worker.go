@@ -31,10 +31,10 @@ workers.
 Keys, prices and retries are those of the worker. What a run is granted must be granted to each worker as well: a run
 that is granted more is refused, and so is what it does beyond.`
 
-// ofWorker are the flags of run that say how effects are carried out.
+// ofWorker names the flags of run that define how effects are carried out.
 const ofWorker = "prices scripted cache env-file allow-exec allow-net allow-fs allow-env net-proxy mcp-sampling retries fallback fallback-on-refusal max-in-flight verbose"
 
-// working is a worker that is to begin.
+// working is a worker that is about to start.
 type working struct {
 	*verbs
 	flags            *setup.RunFlags
@@ -77,7 +77,7 @@ func (v *verbs) worker() *cobra.Command {
 	return cmd
 }
 
-// only are the flags of a set that have these names.
+// only returns the flags of a set that have the given names.
 func only(set *pflag.FlagSet, names string) *pflag.FlagSet {
 	var others []string
 	set.VisitAll(func(f *pflag.Flag) {
@@ -88,7 +88,7 @@ func only(set *pflag.FlagSet, names string) *pflag.FlagSet {
 	return setup.Without(set, others...)
 }
 
-// version is the version of workers that this one is, none without --deployment.
+// version returns the deployment version of this worker, or none without --deployment.
 func (w *working) version() (o worker.DeploymentOptions, problem *term.Failure) {
 	name, build, _ := strings.Cut(w.deployment, ":")
 	switch {
@@ -181,7 +181,7 @@ func (w *working) work(ctx context.Context) error {
 	return nil
 }
 
-// say writes a line as logs are written.
+// say writes a line in the format of the log.
 func (w *working) say(format string, args ...any) {
 	if w.logs.json {
 		slog.New(w.logs.handler(w.c)).Info(fmt.Sprintf(format, args...))
@@ -190,13 +190,13 @@ func (w *working) say(format string, args ...any) {
 	w.verbs.say(format, args...)
 }
 
-// say writes a line to stderr, which may be gone.
+// say writes a line to stderr. It ignores errors, since stderr may be closed.
 func (v *verbs) say(format string, args ...any) {
 	_, _ = io.WriteString(v.c.Stderr, text.Terminal(fmt.Sprintf(format, args...))+"\n")
 }
 
-// settings returns the options of a run by the settings that it began with. A run that is granted more than the worker is
-// refused.
+// settings returns the options of a run from the settings that it began with. It refuses a run that is granted more
+// than the worker.
 func (w *working) settings(head engine.RunHead, kept json.RawMessage) ([]agentscript.RunOption, error) {
 	s, problem := keep.ReadSettings(head.ID, kept)
 	if problem == nil {
