@@ -30,7 +30,7 @@ what is granted, is the worker's: agentscript temporal worker.
 Exit codes are those of agentscript run, and 6 when no server is reached.`
 
 // unused are the flags of run that belong to the worker, or that mean nothing for a run that others carry out. The
-// value is the help for a flag.
+// value is the help for a flag; if it is empty, the help names the worker's flag.
 var unused = map[string]string{
 	"scripted": "", "prices": "", "env-file": "", "cache": "", "net-proxy": "", "retries": "", "fallback": "", "fallback-on-refusal": "", "max-in-flight": "", "mcp-sampling": "",
 	"mock": "no model is asked on this machine alone: agentscript run --mock", "mock-acts": "no model is asked on this machine alone: agentscript run --mock",

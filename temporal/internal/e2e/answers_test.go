@@ -19,7 +19,7 @@ func (c *cluster) pays() (n int) {
 	return n
 }
 
-// unknown returns a run whose worker was killed while it paid, when another worker has begun.
+// unknown returns a run whose worker was killed during a payment, after another worker has started.
 func unknown(t *testing.T, script string) (*cluster, string) {
 	c := on(t, shared(t))
 	first := c.worker("one")
@@ -100,7 +100,7 @@ def main():
     return "%d %s" % (n, wait("word"))
 `)
 	is := func(value string) engine.Answer { return engine.Answer{Result: json.RawMessage(value)} }
-	c.answer(id, "word", is(`"b"`)) // before the run has come to it
+	c.answer(id, "word", is(`"b"`)) // before the run waits for it
 	step := c.waiting(id)
 	if err := c.send(id, step.ID, is(`"no number"`)); err == nil {
 		if again := c.waiting(id); again.ID != step.ID {
@@ -128,7 +128,7 @@ def main():
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	signal := engine.Signal{Name: "word", Value: json.RawMessage(`{"result": "late"}`), Dedup: "one"}
-	for range 2 { // the same one twice
+	for range 2 { // the same signal twice
 		if _, err := c.Signal(t.Context(), id, signal); err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,8 @@ func TestPromise_31_40_Replays(t *testing.T) {
 		t.Log(info.Text, len(c.histories(id)))
 		texts = append(texts, info.Text)
 		for _, e := range c.events(id) {
-			// That something came while a task ended its history is no failure of the task: the server hands it out again.
+			// If something arrives while a task ends its history, the server repeats the task: that is not a failure of
+			// the task.
 			if failed := e.GetWorkflowTaskFailedEventAttributes(); failed != nil && failed.Cause != enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND {
 				t.Errorf("a task failed: %s", failed.GetFailure().GetMessage())
 			}
@@ -71,7 +72,7 @@ func TestPromise_31_40_Replays(t *testing.T) {
 	}
 }
 
-// events are those of all histories of a run.
+// events returns the events of all histories of a run.
 func (c *cluster) events(id string) (all []*historypb.HistoryEvent) {
 	c.t.Helper()
 	page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowId = '" + id + "'"})
@@ -90,7 +91,7 @@ func (c *cluster) events(id string) (all []*historypb.HistoryEvent) {
 	return all
 }
 
-// What a run has under way at once, and sends in one task, is bounded; that costs few events.
+// The effects that a run has under way, and the bytes that it sends in one task, are bounded. Both cost few events.
 func TestManyAtOnce(t *testing.T) {
 	c := on(t, shared(t))
 	c.worker("one")
@@ -138,7 +139,7 @@ main = words >> each(a, limit = 1000) >> fn(lambda all: str(len(all)), input = l
 			most = max(most, underway)
 		}
 	}
-	if most > 200 || most < 20 || largest > 3<<19 { // as text the bytes are a third more
+	if most > 200 || most < 20 || largest > 3<<19 { // encoded as text, the bytes are a third more
 		t.Errorf("%d at once, %d bytes in a task", most, largest)
 	}
 	t.Logf("%d at once, %d bytes in a task, %d histories", most, largest, len(c.histories(id)))

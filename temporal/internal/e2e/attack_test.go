@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// inside begins a worker in this process, which ends with the test.
+// inside starts a worker in this process, which ends with the test.
 func (c *cluster) inside(o temporal.Options, w worker.Options, opts ...agentscript.Option) {
 	c.t.Helper()
 	to, err := client.Dial(client.Options{HostPort: c.server.address, Logger: logger()})
@@ -66,7 +66,7 @@ func TestPromise_31_41_Failures(t *testing.T) {
 	}
 }
 
-// flaky is a store of blobs that fails now and then.
+// flaky is a blob store that fails now and then.
 type flaky struct {
 	blob.Store
 	fails func(op, key string) error
@@ -113,7 +113,7 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 			var err error
 			if way == "update" {
 				err = journal.Send(t.Context(), c.Store, id, "word", "", "test", time.Now(), engine.Answer{Result: value})
-			} else { // no worker is there
+			} else { // no worker is running
 				answer, _ := json.Marshal(engine.Answer{Result: value})
 				_, err = c.Signal(t.Context(), id, engine.Signal{Name: "word", Dedup: "word#1", Value: answer, By: "test", At: time.Now()})
 			}
@@ -122,7 +122,7 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 			}
 			if way == "signal" {
 				c.inside(temporal.Options{Blobs: flaky{blob.Dir(c.job.Blobs), func(op, key string) error {
-					if op == "get" && failed.Add(1) == 2 { // the first is the script
+					if op == "get" && failed.Add(1) == 2 { // the first blob is the script
 						return errors.New("no network")
 					}
 					return nil

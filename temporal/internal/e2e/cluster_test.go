@@ -27,7 +27,7 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// cluster is a server with a client, a directory of blobs and a world in which effects are seen.
+// cluster is a server with a client, a directory of blobs and a file in which effects are recorded.
 type cluster struct {
 	*temporal.Store
 	t      *testing.T
@@ -36,13 +36,13 @@ type cluster struct {
 	client client.Client
 
 	workers []*exec.Cmd
-	runs    []string // that were begun
+	runs    []string // that were started
 }
 
-// queues counts clusters, each of which has a task queue of its own.
+// queues counts clusters, each of which has its own task queue.
 var queues atomic.Int32
 
-// on returns a cluster of its own queue on a server. What its job is to be otherwise is set first.
+// on returns a cluster with its own queue on a server. set changes its job first.
 func on(t *testing.T, s *server, set ...func(*job)) *cluster {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,12 +64,13 @@ func on(t *testing.T, s *server, set ...func(*job)) *cluster {
 // mostReplayed bounds the events of a run that are replayed after its test.
 const mostReplayed = 4000
 
-// replayed replays the histories of all runs of a test that passed, as they are by now: the program makes the same of them.
+// replayed replays the histories of all runs of a test that passed, up to their current state, and fails the test if a
+// replay differs.
 func (c *cluster) replayed(t *testing.T) {
-	if t.Failed() || t.Skipped() || c.server != common { // a server of the test's own has ended
+	if t.Failed() || t.Skipped() || c.server != common { // a test's own server has ended
 		return
 	}
-	if _, err := os.Stat(c.job.Blobs); err != nil { // the test took them away
+	if _, err := os.Stat(c.job.Blobs); err != nil { // the test removed them
 		return
 	}
 	r, err := temporal.NewReplayer(worldly(&c.job), c.job.options())
@@ -94,8 +95,8 @@ func (c *cluster) replayed(t *testing.T) {
 	}
 }
 
-// handedOn reports whether a history was ended by a worker that lacked something, before it said how the run stands: one that
-// lacks nothing does not end it so. A history that has ended is replayed by no worker.
+// handedOn reports whether a worker that lacked something ended a history before it published the run's status: other
+// workers do not end it like that. No worker replays a history that has ended.
 func handedOn(events []*historypb.HistoryEvent) bool {
 	switch events[len(events)-1].EventType {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
@@ -107,7 +108,7 @@ func handedOn(events []*historypb.HistoryEvent) bool {
 	return false
 }
 
-// with has runs be started with other options.
+// with starts further runs with other options.
 func (c *cluster) with(o temporal.Options) {
 	c.t.Helper()
 	is := c.job.options()
@@ -119,7 +120,7 @@ func (c *cluster) with(o temporal.Options) {
 	c.Store = s
 }
 
-// listed counts the workflows that the server finds.
+// listed counts the workflows that match a query.
 func (c *cluster) listed(query string) int {
 	c.t.Helper()
 	page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: query})
@@ -129,7 +130,7 @@ func (c *cluster) listed(query string) int {
 	return len(page.Executions)
 }
 
-// worker begins a worker process, which ends with the test at the latest.
+// worker starts a worker process, which ends with the test at the latest.
 func (c *cluster) worker(name string, set ...func(*job)) *exec.Cmd {
 	c.t.Helper()
 	j := c.job
@@ -142,7 +143,7 @@ func (c *cluster) worker(name string, set ...func(*job)) *exec.Cmd {
 	return cmd
 }
 
-// begun begins the process of a job.
+// begun starts the process of a job.
 func begun(t *testing.T, j job) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(j)
@@ -196,7 +197,7 @@ func longest() time.Duration {
 	return 5 * time.Minute
 }
 
-// full reports whether what takes long is tested as well.
+// full reports whether slow tests run in full.
 func full() bool { return os.Getenv("AGENTSCRIPT_TEMPORAL_FULL") != "" && !testing.Short() }
 
 // ends waits for the end of a run.
@@ -211,7 +212,7 @@ func (c *cluster) ends(id string) engine.RunInfo {
 	return info
 }
 
-// done fails the test unless a run has ended well with a text, and returns how often each effect began.
+// done fails the test unless a run completes with a text, and returns how often each effect began.
 func (c *cluster) done(id, text string) (starts map[string]int) {
 	c.t.Helper()
 	info := c.ends(id)
@@ -235,7 +236,7 @@ func (c *cluster) fails(id string) (e engine.Error) {
 	return e
 }
 
-// once fails the test where not exactly n effects began, or one began twice.
+// once fails the test unless exactly n effects began, each once.
 func (c *cluster) once(n int) {
 	c.t.Helper()
 	starts, _ := c.counts()
@@ -249,7 +250,7 @@ func (c *cluster) once(n int) {
 	}
 }
 
-// notAgain fails the test where an effect that was recorded began more than once.
+// notAgain fails the test if a recorded effect began more than once.
 func (c *cluster) notAgain(recorded map[string]bool) {
 	c.t.Helper()
 	starts, _ := c.counts()
@@ -267,7 +268,7 @@ func (c *cluster) underway(n int) {
 	hang.Until(c.t, "effects have begun", func() bool { starts, _ := c.counts(); return len(starts) >= n })
 }
 
-// histories returns those of a run, the first one first. The server lists them with some delay.
+// histories returns the histories of a run, the first one first. The server lists them with some delay.
 func (c *cluster) histories(id string) (all [][]*historypb.HistoryEvent) {
 	c.t.Helper()
 	return c.historiesIn(c.t.Context(), c.t, id)
@@ -317,7 +318,7 @@ func types(events []*historypb.HistoryEvent) map[enumspb.EventType]int {
 	return n
 }
 
-// size returns how many bytes the last history of a run has.
+// size returns the size of a run's last history in bytes.
 func (c *cluster) size(id string) int64 {
 	c.t.Helper()
 	is, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
@@ -357,7 +358,7 @@ func (c *cluster) answer(id, to string, a engine.Answer) {
 	}
 }
 
-// world returns what effects have said by now.
+// world returns what effects have recorded so far.
 func (c *cluster) world() (lines []said) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.job.World)

@@ -16,8 +16,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// worldly is an engine whose effects are seen in a file. A model says what it was asked, and does as the words of that say:
-// "sleep=1s" takes so long, "size=3000000" answers with so many bytes.
+// worldly returns an engine whose effects are recorded in a file. Its model repeats what it was asked, and follows the
+// words in it: "sleep=1s" takes that long, "size=3000000" answers with that many bytes.
 func worldly(j *job) *agentscript.Engine {
 	e := &effects{file: j.World, worker: j.Name, secret: j.Secret}
 	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model")}
@@ -41,7 +41,7 @@ func worldly(j *job) *agentscript.Engine {
 
 type effects struct{ file, worker, secret string }
 
-// Secrets has nothing that comes of models hold the secret.
+// Secrets removes the secret from everything that models return.
 func (e *effects) Secrets() []string {
 	if e.secret == "" {
 		return nil
@@ -49,7 +49,7 @@ func (e *effects) Secrets() []string {
 	return []string{e.secret}
 }
 
-// said is a line of the world's file.
+// said is a line of the file of effects.
 type said struct {
 	What, ID, Worker string // What is start, end, or cancelled
 	At               time.Time
@@ -71,7 +71,7 @@ func appendLine(file string, v any) {
 	_ = f.Close()
 }
 
-// does carries out what the words of a text say.
+// does carries out what the words of a text demand.
 func (e *effects) does(ctx context.Context, id, text string) (string, error) {
 	e.say("start", id)
 	answer := "did " + text

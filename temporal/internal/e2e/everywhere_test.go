@@ -16,12 +16,12 @@ import (
 
 const repository = "../../.."
 
-// everywhere is a run of a script that is the same wherever it is carried out.
+// everywhere is a run of a script with the same result wherever it is carried out.
 type everywhere struct {
 	name, file string
 	double     double
 	opts       func(t *testing.T, m *agentscript.Module) agentscript.RunOption
-	want       string // "": what comes of it locally
+	want       string // "": the local result
 }
 
 // all lists the runs of examples and of test flows.
@@ -50,7 +50,7 @@ func all(t *testing.T) (runs []everywhere) {
 	return runs
 }
 
-// same runs all of them in this process and on the server, and compares what comes of them and by which effects.
+// same runs all of them in this process and on the server, and compares the results and the effects.
 func same(t *testing.T, set func(*job)) {
 	runs := all(t)
 	c := on(t, shared(t), set)
@@ -69,7 +69,7 @@ func same(t *testing.T, set func(*job)) {
 		}
 		to(m, r.opts(t, m), agentscript.ID(r.double.Run), agentscript.Seed(1))
 	}
-	for _, r := range runs { // on the server they go on beside each other
+	for _, r := range runs { // on the server they run concurrently
 		begin(r, func(m *agentscript.Module, opts ...agentscript.RunOption) {
 			if _, err := c.Start(t.Context(), m, "main", opts...); err != nil {
 				t.Fatalf("%s: %v", r.name, err)
@@ -98,7 +98,7 @@ func same(t *testing.T, set func(*job)) {
 	t.Logf("%d runs", len(runs))
 }
 
-// ids lists the effects of a run and how they ended.
+// ids lists the effects of a run with their states.
 func ids(t *testing.T, s interface {
 	engine.Store
 }, run string) (all []string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// heard is what a follower has returned.
+// heard is what a follower returned.
 type heard struct {
 	lines []string // what the script printed, and its phases
 	ends  map[string]int
@@ -30,11 +30,11 @@ func (h *heard) add(events []engine.Event) {
 	}
 }
 
-// follows hears a run until it has ended, or done reports true.
+// follows follows a run until it has ended, or done reports true.
 func (c *cluster) follows(f *temporal.Follower, h *heard, done func() bool) {
 	c.t.Helper()
 	hang.Until(c.t, "the run tells that it has ended", func() bool {
-		events, _ := f.Next(c.t.Context()) // that no worker answers passes
+		events, _ := f.Next(c.t.Context()) // the error that no worker answers is temporary
 		h.add(events)
 		return h.ends["run main"] > 0 || done()
 	})
@@ -82,7 +82,7 @@ func TestPromise_31_71_Followed(t *testing.T) {
 				t.Errorf("%s: %s ended %d times", who, at, n)
 			}
 		}
-		if len(h.ends) != 1+2*30 { // the run, and of each call the agent and the effect
+		if len(h.ends) != 1+2*30 { // the run, and the agent and the effect of each call
 			t.Errorf("%s: %d parts ended", who, len(h.ends))
 		}
 	}

@@ -69,7 +69,7 @@ func TestPromise_31_13_ForkOfLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.done(id, "did step 9 sleep=200ms")
-	on := map[string]bool{} // the server
+	on := map[string]bool{} // effects that began on the server
 	for _, s := range c.world() {
 		if run, of, _ := strings.Cut(s.ID, " "); s.What == "start" && run == id {
 			on[of] = true

@@ -92,7 +92,7 @@ def rest():
 def main():
     return parallel([work, ask, rest])
 `)
-	if err := c.send(id, "late", engine.Answer{Result: json.RawMessage(`"b"`)}); err != nil { // before the run has come to it
+	if err := c.send(id, "late", engine.Answer{Result: json.RawMessage(`"b"`)}); err != nil { // before the run waits for it
 		t.Fatal(err)
 	}
 	c.underway(31)

@@ -107,7 +107,7 @@ func TestPromise_31_59_AnotherCodec(t *testing.T) {
 
 	_ = first.Process.Kill()
 	_ = first.Wait()
-	c.Store, c.runs = left, []string{begun} // the other one's histories are of another codec
+	c.Store, c.runs = left, []string{begun} // the histories of the other run have another codec
 	c.worker("of that client's codec")
 	c.answer(begun, "word", word("a"))
 	c.done(begun, "a")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// rounds has f measure a time until one is within a limit: what else a machine does must not decide a test. It fails the
-// test when none is.
+// rounds repeats the measurement f until one time is within the limit, since other load on the machine must not decide
+// a test. It fails the test if none is.
 func rounds(t *testing.T, what string, limit time.Duration, n int, f func(t *testing.T) time.Duration) {
 	t.Helper()
 	best := time.Duration(0)

@@ -121,7 +121,7 @@ def main():
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	at := time.Now()
-	for _, value := range []string{`"none"`, "1", "1", "2"} { // the second "1" is the first one, which nobody heard of
+	for _, value := range []string{`"none"`, "1", "1", "2"} { // the second "1" repeats the first one, whose sender received no reply
 		if err := journal.Send(t.Context(), c.Store, id, step.ID, "", "test", at, engine.Answer{Result: json.RawMessage(value)}); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// inList returns a run as lists show it, without asking a worker.
+// inList returns a run as lists show it, without querying a worker.
 func (c *cluster) inList(id string, status ...engine.RunStatus) (info engine.RunInfo, is bool) {
 	c.t.Helper()
 	all, err := c.Runs(c.t.Context(), engine.RunFilter{Prefix: id, Status: status})
-	for range 3 { // the server for tests may keep one who asks for its lists waiting for another one who writes to them
+	for range 3 { // the server for tests may block a query for lists while another client writes to them
 		if err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
 			break
 		}
@@ -81,7 +81,7 @@ def main():
 	for _, one := range histories {
 		events += types(one)[enumspb.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED]
 	}
-	if n := len(histories); n < 2 || events != n-1+3 { // it parks, goes on and ends
+	if n := len(histories); n < 2 || events != n-1+3 { // it parks, resumes and ends
 		t.Errorf("%d events in %d histories", events, n)
 	}
 }

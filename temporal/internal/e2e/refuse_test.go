@@ -127,7 +127,7 @@ def main(what = str):
 	lacking := c.worker("bare", bare)
 	id := c.begin(script, with(map[string]any{"what": "it"}))
 	hang.Until(t, "it is refused", func() bool { return len(c.histories(id)) > 1 })
-	c.sent(id) // while nobody takes it
+	c.sent(id) // while no worker takes it
 	first := c.worker("one")
 	c.done(id, "went did it again")
 	_, _ = lacking, first
@@ -142,7 +142,7 @@ def main(what = str):
 	c.once(4)
 }
 
-// sent sends a run the word that it waits for, whoever takes it.
+// sent sends a run the word that it waits for, whichever worker takes the run.
 func (c *cluster) sent(id string) {
 	c.t.Helper()
 	if _, err := c.Signal(c.t.Context(), id, engine.Signal{Name: "go", Value: []byte(`{"result": "went "}`)}); err != nil {

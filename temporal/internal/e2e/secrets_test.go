@@ -15,7 +15,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// kept returns all that is kept of a run by where: its histories, with what is encoded in them, and blobs.
+// kept returns everything that is stored about a run, by place: its histories, including what is encoded in them, and
+// blobs.
 func (c *cluster) kept(id string) map[string]string {
 	c.t.Helper()
 	texts := map[string]string{}
@@ -51,7 +52,7 @@ func (c *cluster) kept(id string) map[string]string {
 	return texts
 }
 
-// decoded adds to a text what stands in it in base64, and in that again.
+// decoded adds to a text what it contains in base64, and what that contains in turn.
 func decoded(text string, deep int) string {
 	all := []string{text}
 	if deep > 0 {
@@ -64,7 +65,7 @@ func decoded(text string, deep int) string {
 	return strings.Join(all, "\n")
 }
 
-// without fails the test where a word is in something.
+// without fails the test if a text contains one of the words.
 func without(t *testing.T, texts map[string]string, words ...string) {
 	t.Helper()
 	for where, text := range texts {

@@ -12,14 +12,14 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// serverEnv names the command of the development server, as `make temporal-server` builds it. Without it tests that need a
-// server are skipped.
+// serverEnv names the command of the development server that `make temporal-server` builds. Without it, tests that need
+// a server are skipped.
 const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
 
-// free is the address of a server that takes a free port.
+// free is the address for a server that takes a free port.
 const free = "127.0.0.1:0"
 
-// server is a development server in a process of its own.
+// server is a development server in a separate process.
 type server struct {
 	cmd     *exec.Cmd
 	address string

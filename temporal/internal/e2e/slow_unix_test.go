@@ -20,13 +20,13 @@ func TestPromise_31_55_SlowWorker(t *testing.T) {
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
-		for { // it has a twelfth of a processor
+		for { // it gets a twelfth of a processor
 			select {
 			case <-done:
 				return
 			default:
 			}
-			_ = slow.Process.Signal(syscall.SIGSTOP) // it has ended with the test
+			_ = slow.Process.Signal(syscall.SIGSTOP) // it has ended after the test
 			time.Sleep(55 * time.Millisecond)
 			_ = slow.Process.Signal(syscall.SIGCONT)
 			time.Sleep(5 * time.Millisecond)

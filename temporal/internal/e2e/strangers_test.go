@@ -71,7 +71,7 @@ func TestPromise_31_18_ToolMissing(t *testing.T) {
 			if said := e.Error() + " " + e.Help; !strings.Contains(said, "pay") || !strings.Contains(said, "worker bare") {
 				t.Errorf("%s: %s", e.Code, said)
 			}
-			c.runs = nil // they are replayed otherwise where the tool is there
+			c.runs = nil // the replay would differ, since its engine has the tool
 		})
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "record the histories that later versions must replay")
 
-// TestHistories records histories of the scripts in testdata/histories, with -update. The tests of the package temporal replay
-// them. Those of an abi are recorded once.
+// TestHistories records histories of the scripts in testdata/histories, with -update. The tests of the package temporal
+// replay them. The histories of an ABI are recorded once.
 func TestHistories(t *testing.T) {
 	if !*update {
 		t.Skip("not here: -update, which records histories anew")
