@@ -32,7 +32,7 @@ type Input struct {
 	Pinned []byte         `json:"pinned,omitempty"` // identifies the worker of the previous history
 
 	Find   time.Duration             `json:"find,omitempty"`   // how long it looks for a worker when others refuse, see [Options]
-	Search *search                   `json:"search,omitempty"` // is in progress: no worker has taken the run since its previous history
+	Search *search                   `json:"search,omitempty"` // in progress: no worker has taken the run since its previous history
 	Unread map[string][]vault.Sealed `json:"unread,omitempty"` // signals that arrived meanwhile, by name
 
 	Cancelled bool         `json:"cancelled,omitempty"` // in the previous history, which was ending already
