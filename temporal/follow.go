@@ -8,7 +8,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/temporal/internal/told"
+	"github.com/agentscript/agentscript/temporal/internal/eventlog"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
@@ -16,27 +16,27 @@ import (
 // eventsQuery asks for the events of a run from a number on.
 const eventsQuery = "agentscript.events"
 
-// telling keeps the events of the run for those that follow it. A replay keeps the same events.
-func (g *generation) telling() agentscript.RunOption {
-	return agentscript.OnEvent(told.Kinds, func(e engine.Event) {
-		if g.world.Err() == world.ErrAgain || ofAgain(e.Err()) {
+// recordEvents keeps the events of the run for those that follow it. A replay keeps the same events.
+func (x *execution) recordEvents() agentscript.RunOption {
+	return agentscript.OnEvent(eventlog.Kinds, func(e engine.Event) {
+		if x.world.Err() == world.ErrContinueAsNew || causedByContinueAsNew(e.Err()) {
 			return // it continues in the next history, which reports its result
 		}
-		g.events.Add(e)
+		x.events.Add(e)
 	})
 }
 
-// ofAgain reports whether something ended only because the run continues as new.
-func ofAgain(e *engine.Error) bool {
-	return e != nil && strings.Contains(e.Message, world.ErrAgain.Error())
+// causedByContinueAsNew reports whether something ended only because the run continues as new.
+func causedByContinueAsNew(e *engine.Error) bool {
+	return e != nil && strings.Contains(e.Message, world.ErrContinueAsNew.Error())
 }
 
-// tells sets the handler of the query for events.
-func (g *generation) tells() error {
-	return workflow.SetQueryHandler(g.ctx, eventsQuery, func(from int64) (vault.Sealed, error) {
-		p := g.events.Page(from)
-		p.History, p.Parked = workflow.GetInfo(g.ctx).WorkflowExecution.RunID, g.parked()
-		return g.answer(p, nil)
+// serveEvents sets the handler of the query for events.
+func (x *execution) serveEvents() error {
+	return workflow.SetQueryHandler(x.ctx, eventsQuery, func(from int64) (vault.Sealed, error) {
+		p := x.events.Page(from)
+		p.History, p.Parked = workflow.GetInfo(x.ctx).WorkflowExecution.RunID, x.parked()
+		return x.queryAnswer(p, nil)
 	})
 }
 
@@ -47,7 +47,7 @@ func (g *generation) tells() error {
 type Follower struct {
 	s      *Store
 	run    string
-	reader *told.Reader
+	reader *eventlog.Reader
 
 	// Parked reports whether the run was waiting for an answer from outside, and doing nothing else, when it was last
 	// queried.
@@ -56,14 +56,14 @@ type Follower struct {
 
 // Follow returns a follower of a run from its beginning.
 func (s *Store) Follow(run string) *Follower {
-	return &Follower{s: s, run: run, reader: told.NewReader()}
+	return &Follower{s: s, run: run, reader: eventlog.NewReader()}
 }
 
 // Next returns the events since the last call. It queries a worker, even if the run has ended.
 func (f *Follower) Next(ctx context.Context) (all []engine.Event, err error) {
 	for {
-		var page told.Page
-		if err := f.s.ask(ctx, f.run, eventsQuery, &page, f.reader.From()); err != nil {
+		var page eventlog.Page
+		if err := f.s.query(ctx, f.run, eventsQuery, &page, f.reader.From()); err != nil {
 			return all, err
 		}
 		events, again, err := f.reader.Take(page)

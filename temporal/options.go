@@ -110,17 +110,17 @@ func (o Options) vault() *vault.Vault {
 	return &vault.Vault{Blobs: o.Blobs, Codec: o.Codec, Inline: o.Inline}
 }
 
-// sentAtOnce bounds the bytes that one workflow task sends; the server accepts 4 MB.
-const sentAtOnce = 1 << 20
+// maxTaskBytes bounds the bytes that one workflow task sends; the server accepts 4 MB.
+const maxTaskBytes = 1 << 20
 
-// firstPauses is how often a run may pause while it computes in its first history. After that, it continues as new: the
-// tasks of the next history may take longer, and it may pause morePauses times as often. A pause comes after about
-// 10,000 steps of the interpreter, or when a node is called.
+// initialPauses is how often a run may pause while it computes in its first history. After that, it continues as new:
+// the tasks of the next history may take longer, and it may pause pausesFactor times as often. A pause comes after
+// about 10,000 steps of the interpreter, or when a node is called.
 const (
-	firstPauses = 2000
-	morePauses  = 4
+	initialPauses = 2000
+	pausesFactor  = 4
 )
 
 func (o Options) limits() world.Limits {
-	return world.Limits{AtOnce: o.AtOnce, Bytes: sentAtOnce, Events: o.Events, Size: o.Size, Pauses: firstPauses}
+	return world.Limits{AtOnce: o.AtOnce, Bytes: maxTaskBytes, Events: o.Events, Size: o.Size, Pauses: initialPauses}
 }

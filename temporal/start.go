@@ -58,7 +58,7 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 		return err
 	}
 	in := Input{Limits: s.opts.limits(), Pin: s.opts.Pin, Listed: s.opts.Listed, Find: s.opts.FindWorker}
-	if in.Files, err = s.vault.Keep(ctx, bundleKey(h.Bundle), files); err != nil {
+	if in.Files, err = s.vault.Put(ctx, bundleKey(h.Bundle), files); err != nil {
 		return err
 	}
 	if parent != nil {
@@ -77,8 +77,8 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 		ID: h.ID, TaskQueue: s.opts.TaskQueue, WorkflowTaskTimeout: taskTime(in),
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		TypedSearchAttributes:                    s.opts.listedAt(h.RunHead),
-		Memo:                                     map[string]any{memoKey: memo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Seed: h.Seed, Parent: h.Parent, Begun: h.Begun}},
+		TypedSearchAttributes:                    s.opts.searchAttributes(h.RunHead),
+		Memo:                                     map[string]any{memoKey: startMemo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Seed: h.Seed, Parent: h.Parent, Begun: h.Begun}},
 	}, Workflow, in)
 	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); there {
 		return store.Exists(h.ID)

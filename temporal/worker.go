@@ -35,14 +35,14 @@ type Worker struct {
 	modules modules.Modules
 }
 
-// stopWithin is how long a stopped worker waits for its effects: the outcome of an effect that must not happen twice is
-// unknown if the worker ends first.
-const stopWithin = 30 * time.Second
+// stopTimeout is how long a stopped worker waits for its effects: the outcome of an effect that must not happen twice
+// is unknown if the worker ends first.
+const stopTimeout = 30 * time.Second
 
-// longestTask is how long a run may compute in one workflow task; the server accepts no longer timeout. The run's own
+// maxTaskTime is how long a run may compute in one workflow task; the server accepts no longer timeout. The run's own
 // limit of steps bounds its computation: with a shorter deadlock timeout, the client library would mistake reading a
 // large record on a busy machine for a workflow that hangs.
-const longestTask = 2 * time.Minute
+const maxTaskTime = 2 * time.Minute
 
 // NewWorker returns a worker for the server of a client. The worker has not started: Start, Run and Stop are those of
 // the client library. w sets further options.
@@ -52,13 +52,13 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 		return nil, err
 	}
 	if w.MaxHeartbeatThrottleInterval == 0 {
-		w.MaxHeartbeatThrottleInterval = heartbeats(own.opts.Heartbeat)
+		w.MaxHeartbeatThrottleInterval = heartbeatInterval(own.opts.Heartbeat)
 	}
 	if w.WorkerStopTimeout == 0 {
-		w.WorkerStopTimeout = stopWithin
+		w.WorkerStopTimeout = stopTimeout
 	}
 	if w.DeadlockDetectionTimeout == 0 {
-		w.DeadlockDetectionTimeout = longestTask
+		w.DeadlockDetectionTimeout = maxTaskTime
 	}
 	w.EnableSessionWorker = true // for runs that are pinned
 	own.client = c
@@ -68,9 +68,9 @@ func NewWorker(c client.Client, e *agentscript.Engine, o Options, w worker.Optio
 		own.name = strconv.Itoa(os.Getpid()) + "@" + host
 	}
 	if !w.DisableWorkflowWorker {
-		own.carriesRuns(to)
+		own.registerWorkflow(to)
 	}
-	own.carriesEffects(to)
+	own.registerActivity(to)
 	return to, nil
 }
 
@@ -82,12 +82,12 @@ func newWorker(e *agentscript.Engine, o Options) (*Worker, error) {
 	return &Worker{engine: e, opts: o, vault: o.vault()}, nil
 }
 
-func (w *Worker) carriesRuns(to worker.WorkflowRegistry) {
+func (w *Worker) registerWorkflow(to worker.WorkflowRegistry) {
 	// If the host's worker.Options name a deployment version, a run stays with the version that began it.
 	to.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow, VersioningBehavior: workflow.VersioningBehaviorPinned})
 }
 
-func (w *Worker) carriesEffects(to worker.ActivityRegistry) {
+func (w *Worker) registerActivity(to worker.ActivityRegistry) {
 	to.RegisterActivityWithOptions(w.effect, activity.RegisterOptions{Name: effectActivity})
 }
 
@@ -100,7 +100,7 @@ func NewReplayer(e *agentscript.Engine, o Options) (worker.WorkflowReplayer, err
 		return nil, err
 	}
 	w.name = "of replays"
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // see longestTask
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // see maxTaskTime
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,8 @@ type Store struct{ db *sql.DB }
 
 var _ blob.Store = (*Store)(nil)
 
-// usedAnew is the time after which a blob that is put again counts as new, for programs that remove old ones.
-const usedAnew = time.Minute
+// touchInterval is the time after which a blob that is put again counts as new, for programs that remove old ones.
+const touchInterval = time.Minute
 
 const schema = `CREATE TABLE IF NOT EXISTS blobs (key TEXT PRIMARY KEY, data BLOB NOT NULL, used INTEGER NOT NULL) STRICT`
 
@@ -64,7 +64,7 @@ func (s *Store) Put(ctx context.Context, key string, data []byte) error {
 	var size, used int64
 	err := s.db.QueryRowContext(ctx, `SELECT length(data), used FROM blobs WHERE key = ?`, key).Scan(&size, &used)
 	switch {
-	case err == nil && size == int64(len(data)) && now.Sub(time.Unix(used, 0)) < usedAnew:
+	case err == nil && size == int64(len(data)) && now.Sub(time.Unix(used, 0)) < touchInterval:
 		return nil
 	case err == nil && size == int64(len(data)):
 		_, err = s.db.ExecContext(ctx, `UPDATE blobs SET used = ? WHERE key = ?`, now.Unix(), key)

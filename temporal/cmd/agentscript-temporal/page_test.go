@@ -75,13 +75,13 @@ func TestFirstLinesOfThePage(t *testing.T) {
 		if !beside {
 			t.Fatalf("%q does not go on beside the others", line)
 		}
-		said, err := os.CreateTemp(dir, "said")
+		logFile, err := os.CreateTemp(dir, "log")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer said.Close()
+		defer logFile.Close()
 		cmd, _ := shell(line)
-		cmd.Stdout, cmd.Stderr = said, said
+		cmd.Stdout, cmd.Stderr = logFile, logFile
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestFirstLinesOfThePage(t *testing.T) {
 			_ = cmd.Wait()
 		})
 		hang.Until(t, line+" is ready", func() bool {
-			text, err := os.ReadFile(said.Name())
+			text, err := os.ReadFile(logFile.Name())
 			return err == nil && strings.Contains(string(text), ready)
 		})
 	}

@@ -41,7 +41,7 @@ func (v *verbs) check() *cobra.Command {
 			}
 			found := s.Diagnostics()
 			if !pin {
-				found = append(found, places(s)...)
+				found = append(found, warnLocal(s)...)
 			}
 			v.c.Report(found, s.Sources())
 			if len(found) > 0 && strict {

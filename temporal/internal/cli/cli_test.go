@@ -66,13 +66,13 @@ func (b *bench) agentscript() string {
 	return path
 }
 
-// said is the result of a command.
-type said struct {
+// commandResult is the result of a command.
+type commandResult struct {
 	out, err string
 	code     int
 }
 
-func (b *bench) does(name string, args ...string) (s said) {
+func (b *bench) exec(name string, args ...string) (s commandResult) {
 	b.t.Helper()
 	cmd := b.command(name, args...)
 	var out, errs bytes.Buffer
@@ -82,13 +82,13 @@ func (b *bench) does(name string, args ...string) (s said) {
 	if err != nil && !errors.As(err, &exit) {
 		b.t.Fatal(err)
 	}
-	return said{strings.TrimSuffix(out.String(), "\n"), errs.String(), cmd.ProcessState.ExitCode()}
+	return commandResult{strings.TrimSuffix(out.String(), "\n"), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
 // temporal runs the command, and fails the test unless it exits with the code and its stderr contains words.
-func (b *bench) temporal(code int, words string, args ...string) said {
+func (b *bench) temporal(code int, words string, args ...string) commandResult {
 	b.t.Helper()
-	s := b.does("temporal", args...)
+	s := b.exec("temporal", args...)
 	if s.code != code || !strings.Contains(s.err, words) {
 		b.t.Fatalf("%s: exit %d, want %d, and %q in\n%s\n%s", strings.Join(args, " "), s.code, code, words, s.err, s.out)
 	}
@@ -185,15 +185,15 @@ func onServer(t *testing.T) *bench {
 	path := serverPath(t)
 	if shared == nil {
 		var err error
-		if shared, address, err = started(path, "127.0.0.1:0"); err != nil {
+		if shared, address, err = launch(path, "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return newBench(t, "TEMPORAL_ADDRESS="+address)
 }
 
-// started starts a server that ends with this process at the latest.
-func started(path, at string) (*exec.Cmd, string, error) {
+// launch starts a server that ends with this process at the latest.
+func launch(path, at string) (*exec.Cmd, string, error) {
 	cmd := exec.Command(path, "--addr", at, "--quiet", "--with-parent")
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, "", err
@@ -202,25 +202,25 @@ func started(path, at string) (*exec.Cmd, string, error) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	var said struct{ Address string }
+	var ready struct{ Address string }
 	if err == nil {
-		err = json.NewDecoder(out).Decode(&said)
+		err = json.NewDecoder(out).Decode(&ready)
 	}
-	return cmd, said.Address, err
+	return cmd, ready.Address, err
 }
 
 // worker starts a worker, and returns when it is ready.
 func (b *bench) worker(args ...string) *exec.Cmd {
 	b.t.Helper()
-	cmd, _ := b.logged(args...)
+	cmd, _ := b.workerWithLog(args...)
 	return cmd
 }
 
-// logged is like worker, and also returns what the worker writes to stderr.
-func (b *bench) logged(args ...string) (*exec.Cmd, *locked) {
+// workerWithLog is like worker, and also returns what the worker writes to stderr.
+func (b *bench) workerWithLog(args ...string) (*exec.Cmd, *syncBuffer) {
 	b.t.Helper()
 	cmd := b.command("temporal", append([]string{"worker"}, args...)...)
-	errs := &locked{}
+	errs := &syncBuffer{}
 	cmd.Stderr = errs
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)

@@ -27,9 +27,9 @@ func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
 // forking returns the flags of fork: those of run, but --store names where the other run is.
 func (v *verbs) forking() *runs.Forking {
 	lacks := []runs.Lacking{{Flag: "session", Instead: "a fork on the server goes on from what the session of its run held, and keeps nothing in one"}}
-	for _, name := range slices.Sorted(maps.Keys(unused)) {
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if name != "store" {
-			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unused[name], "give it to the workers: agentscript temporal worker --"+name)})
+			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unsupported[name], "give it to the workers: agentscript temporal worker --"+name)})
 		}
 	}
 	return &runs.Forking{Flags: func(f *pflag.FlagSet) { v.addStart(f, &v.forks) }, Lacks: lacks}
@@ -37,7 +37,7 @@ func (v *verbs) forking() *runs.Forking {
 
 // fork begins on the server a fork of a run, which is on the server or on this machine.
 func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
-	f, given, problem := v.follower(s, o, own)
+	f, given, problem := v.newFollower(s, o, own)
 	if problem != nil {
 		return problem
 	}
@@ -48,13 +48,13 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	}
 	defer done()
 	if !v.forks.pin {
-		v.c.Report(places(s), s.Sources())
+		v.c.Report(warnLocal(s), s.Sources())
 	}
 	if project.Given(own, "seed") {
 		opts = append(opts[:len(opts):len(opts)], agentscript.Seed(o.Mock.Seed))
 	}
-	paid := v.c.Owes()
-	defer paid()
+	cancelSent := v.c.Owes()
+	defer cancelSent()
 	head, err := s.Head(ctx, "main", append(opts[:len(opts):len(opts)], agentscript.StoreRun(kept))...)
 	if err == nil {
 		head.ID, err = to.Fork(ctx, kept, head.Parent, s.Module, "main", opts...)
@@ -65,5 +65,5 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	if v.forks.detach {
 		return v.c.Print(head.ID)
 	}
-	return f.follow(ctx, to, head.ID, paid)
+	return f.follow(ctx, to, head.ID, cancelSent)
 }

@@ -37,11 +37,11 @@ def main(n = int):
 `)
 	var ids []string
 	for range 4 {
-		ids = append(ids, b.run(append(at, file, "--n", "4")...))
+		ids = append(ids, b.startRun(append(at, file, "--n", "4")...))
 	}
 	for _, id := range ids {
 		hang.Until(t, "the run ends", func() bool {
-			return strings.Contains(b.does("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 4")
+			return strings.Contains(b.exec("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 4")
 		})
 	}
 	if most.Load() != 2 || calls.Load() != 16 {

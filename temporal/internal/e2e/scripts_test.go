@@ -42,13 +42,13 @@ def main(n = int):
     return str(x)
 `
 
-func with(args map[string]any) agentscript.RunOption { return agentscript.Args(args) }
+func withArgs(args map[string]any) agentscript.RunOption { return agentscript.Args(args) }
 
-func of(n int, words string) agentscript.RunOption {
-	return with(map[string]any{"n": n, "words": words})
+func withN(n int, words string) agentscript.RunOption {
+	return withArgs(map[string]any{"n": n, "words": words})
 }
 
-// calls raises the number of model calls that a run may make.
-func calls(n int) agentscript.RunOption {
+// withCallLimit raises the number of model calls that a run may make.
+func withCallLimit(n int) agentscript.RunOption {
 	return agentscript.RunSettings(json.RawMessage(fmt.Sprintf(`{"Calls": %d}`, n)))
 }

@@ -56,9 +56,9 @@ type piece struct {
 
 // options returns the options of the workers and clients of the job.
 func (j *job) options() temporal.Options {
-	o := temporal.Options{TaskQueue: j.Queue, Blobs: failing{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, FindWorker: j.Find, Settings: settings}
+	o := temporal.Options{TaskQueue: j.Queue, Blobs: failingStore{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, FindWorker: j.Find, Settings: settings}
 	if j.Key != 0 {
-		o.Codec = scrambles(j.Key)
+		o.Codec = scrambler(j.Key)
 	}
 	if j.Stream != "" {
 		o.Stream = func(p temporal.Piece) { appendLine(j.Stream, piece{p.Run, p.Step, p.Text, p.Attempt}) }
@@ -85,30 +85,30 @@ func settings(_ engine.RunHead, text json.RawMessage) ([]agentscript.RunOption, 
 	return []agentscript.RunOption{agentscript.RunLimits(l)}, nil
 }
 
-// failing is a blob store that fails while a file exists.
-type failing struct {
+// failingStore is a blob store that fails while a file exists.
+type failingStore struct {
 	blob.Store
 	file string
 }
 
-func (f failing) Put(ctx context.Context, key string, data []byte) error {
+func (f failingStore) Put(ctx context.Context, key string, data []byte) error {
 	if _, err := os.Stat(f.file); err == nil {
 		return errors.New("no room")
 	}
 	return f.Store.Put(ctx, key, data)
 }
 
-func (f failing) Get(ctx context.Context, key string) ([]byte, error) {
+func (f failingStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if _, err := os.Stat(f.file); err == nil {
 		return nil, errors.New("not reached")
 	}
 	return f.Store.Get(ctx, key)
 }
 
-// scrambles is a codec that makes every text illegible.
-type scrambles byte
+// scrambler is a codec that makes every text illegible.
+type scrambler byte
 
-func (s scrambles) Encode(data []byte) ([]byte, error) {
+func (s scrambler) Encode(data []byte) ([]byte, error) {
 	out := make([]byte, len(data))
 	for i, b := range data {
 		out[i] = b ^ byte(s) ^ byte(i)
@@ -116,7 +116,7 @@ func (s scrambles) Encode(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-func (s scrambles) Decode(data []byte) ([]byte, error) { return s.Encode(data) }
+func (s scrambler) Decode(data []byte) ([]byte, error) { return s.Encode(data) }
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(workerEnv); text != "" {
@@ -137,7 +137,7 @@ func work(text string) error {
 		return err
 	}
 	if j.Local != "" {
-		return locally(&j)
+		return runLocally(&j)
 	}
 	c, err := client.Dial(client.Options{HostPort: j.Address, Logger: logger()})
 	if err != nil {
@@ -151,9 +151,9 @@ func work(text string) error {
 		temporal.Workflow = j.Type
 	}
 	_ = os.Setenv("WORKER", j.Name) // it does not fail
-	made := worldly(&j)
+	made := recordingEngine(&j)
 	if j.Doubles != nil {
-		if made, err = prepared(j.Doubles); err != nil {
+		if made, err = preparedEngine(j.Doubles); err != nil {
 			return err
 		}
 	}

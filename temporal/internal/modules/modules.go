@@ -16,12 +16,12 @@ import (
 // A worker keeps the scripts of its runs. Of the others it keeps those that were used last, up to these limits for all
 // scripts: their number, and the bytes of their sources. In memory, a script takes a multiple of its source.
 const (
-	mostModules = 200
-	moduleBytes = 32 << 20
+	maxModules     = 200
+	maxModuleBytes = 32 << 20
 )
 
-// loadAgain is the time after which a script that could not be loaded is tried again: the cause may be the machine.
-const loadAgain = 5 * time.Second
+// retryAfter is the time after which a script that could not be loaded is tried again: the cause may be the machine.
+const retryAfter = 5 * time.Second
 
 // Modules holds the scripts that a worker has loaded, each once. The zero value is empty. It is safe for concurrent
 // use.
@@ -89,7 +89,7 @@ func (m *Modules) take(hash string, files engine.Bundle, load func(*loading)) *l
 func (l *loading) stale() bool {
 	select {
 	case <-l.done:
-		return l.err != nil && time.Since(l.failed) >= loadAgain
+		return l.err != nil && time.Since(l.failed) >= retryAfter
 	default:
 		return false
 	}
@@ -102,8 +102,8 @@ func (m *Modules) release(l *loading) {
 	m.shrink()
 }
 
-// Held returns the number of scripts, and how many of them runs use.
-func (m *Modules) Held() (all, held int) {
+// Counts returns the number of scripts, and how many of them runs use.
+func (m *Modules) Counts() (all, held int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for at := m.order.Front(); at != nil; at = at.Next() {
@@ -116,7 +116,7 @@ func (m *Modules) Held() (all, held int) {
 
 // shrink drops scripts that no run uses, the least recently used first.
 func (m *Modules) shrink() {
-	for at := m.order.Back(); at != nil && (len(m.by) > mostModules || m.bytes > moduleBytes); {
+	for at := m.order.Back(); at != nil && (len(m.by) > maxModules || m.bytes > maxModuleBytes); {
 		before := at.Prev()
 		if at.Value.(*loading).runs == 0 {
 			m.drop(at)

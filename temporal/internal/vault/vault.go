@@ -28,8 +28,8 @@ type Sealed struct {
 	Size int    `json:"size"`
 }
 
-// Carried returns how many bytes it takes in the history.
-func (s Sealed) Carried() int { return len(s.Data) + len(s.Blob) + 32 }
+// HistorySize returns how many bytes it takes in the history.
+func (s Sealed) HistorySize() int { return len(s.Data) + len(s.Blob) + 32 }
 
 // Vault seals and opens values. It is safe for concurrent use.
 type Vault struct {
@@ -39,9 +39,9 @@ type Vault struct {
 	cache  cache
 }
 
-// Seal seals a value. When it returns, a value that is stored apart is in the store. there tells that it was stored
-// before, in which case it is not stored again.
-func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, error) {
+// Seal seals a value. When it returns, a value that is stored apart is in the store. With stored, the caller knows that
+// it is there already, and Seal does not store it again.
+func (v *Vault) Seal(ctx context.Context, data []byte, stored bool) (Sealed, error) {
 	s := Sealed{Size: len(data)}
 	if len(data) <= v.Inline {
 		encoded, err := v.encode(data)
@@ -50,21 +50,21 @@ func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, erro
 	}
 	sum := sha256.Sum256(data)
 	s.Blob = hex.EncodeToString(sum[:])
-	if there || v.cache.justKept(s.Blob) { // a task that took too long is retried, and gets further then
+	if stored || v.cache.recentlyPut(s.Blob) { // a task that took too long is retried, and gets further then
 		return s, nil
 	}
-	if _, err := v.Keep(ctx, s.Blob, data); err != nil {
+	if _, err := v.Put(ctx, s.Blob, data); err != nil {
 		return s, err
 	}
 	v.cache.put(s.Blob, data, time.Now())
 	return s, nil
 }
 
-// Keep stores a value apart, under the given key.
-func (v *Vault) Keep(ctx context.Context, key string, data []byte) (Sealed, error) {
+// Put stores a value apart, under the given key.
+func (v *Vault) Put(ctx context.Context, key string, data []byte) (Sealed, error) {
 	encoded, err := v.encode(data)
 	if err == nil {
-		err = v.Blobs.Put(ctx, v.place(key), encoded)
+		err = v.Blobs.Put(ctx, v.blobKey(key), encoded)
 	}
 	return Sealed{Blob: key, Size: len(data)}, err
 }
@@ -77,7 +77,7 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	if data, ok := v.cache.get(s.Blob); ok {
 		return data, nil
 	}
-	encoded, err := v.Blobs.Get(ctx, v.place(s.Blob))
+	encoded, err := v.Blobs.Get(ctx, v.blobKey(s.Blob))
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ var ErrCodec = errors.New("it was encoded by another codec: all workers and clie
 // mark precedes encoded data, and the data before it is encoded.
 const mark = "\x00agentscript\x00"
 
-// place returns where the blob of a key is stored: encoded and plain data have different places.
-func (v *Vault) place(key string) string {
+// blobKey returns where the blob of a key is stored: encoded and plain data have different places.
+func (v *Vault) blobKey(key string) string {
 	if v.Codec == nil {
 		return key
 	}

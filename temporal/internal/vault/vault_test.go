@@ -85,11 +85,11 @@ func TestAnotherCodec(t *testing.T) {
 		}
 	}
 	plain, coded := &Vault{Blobs: blobs}, &Vault{Blobs: blobs, Codec: xor(3)}
-	s, err := plain.Keep(t.Context(), "00ff", []byte("text"))
+	s, err := plain.Put(t.Context(), "00ff", []byte("text"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = coded.Keep(t.Context(), "00ff", []byte("text")); err != nil {
+	if _, err = coded.Put(t.Context(), "00ff", []byte("text")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := (&Vault{Blobs: blobs}).Open(t.Context(), s); err != nil || string(got) != "text" {

@@ -24,23 +24,23 @@ type Limits struct {
 
 // activities are the activities of a run that are under way, and the branches that wait to begin one.
 type activities struct {
-	limits   Limits
-	underway int
-	pending  int // those under way that the server has not completed yet
-	queue    []*waiting
-	bytes    int // sent in this task
-	task     int // the length of the history when it began
-	ending   bool
+	limits    Limits
+	underway  int
+	pending   int // those under way that the server has not completed yet
+	queue     []*waiter
+	bytes     int // sent in this task
+	taskStart int // the length of the history when it began
+	draining  bool
 }
 
-// waiting is a branch that waits to begin its activity.
-type waiting struct {
+// waiter is a branch that waits to begin its activity.
+type waiter struct {
 	size int
 	turn chan struct{} // closed when its turn has come: from then on, the activity counts as under way
 }
 
-// ErrAgain is the error that ends a run to continue it as new.
-var ErrAgain error = &engine.Control{Why: "the run goes on in a new history"}
+// ErrContinueAsNew is the error that ends a run to continue it as new.
+var ErrContinueAsNew error = &engine.Control{Why: "the run goes on in a new history"}
 
 // Activity is an activity of a run.
 type Activity struct {
@@ -58,20 +58,20 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 		return err
 	}
 	a.Begins()
-	defer w.ended()
+	defer w.activityEnded()
 	defer func() {
 		if p := recover(); p != nil { // handlers of runs must not panic, but the library does
-			failed = w.Break(ctx, p)
+			failed = w.FailTask(ctx, p)
 		}
 	}()
 	if a.On == nil {
-		a.On = w.free
+		a.On = w.detached
 	}
 	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(a.On, a.Options))
 	future := workflow.ExecuteActivity(own, a.Name, in)
 	w.pending++
-	done := w.Beside("activity", func(free workflow.Context, _ func()) {
-		failed = future.Get(free, out)
+	done := w.Go("activity", func(detached workflow.Context, _ func()) {
+		failed = future.Get(detached, out)
 		w.pending--
 	})
 	if err := clock.Await(ctx, done); err != nil {
@@ -84,27 +84,27 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 // turn waits until one more activity may begin. Branches continue in the order in which they came: a small activity
 // does not overtake a large one that does not fit into this task.
 func (w *World) turn(ctx context.Context, size int) error {
-	mine := &waiting{size, make(chan struct{})}
+	mine := &waiter{size, make(chan struct{})}
 	w.queue = append(w.queue, mine)
 	w.admit()
 	if slices.Contains(w.queue, mine) {
 		if err := clock.Await(ctx, mine.turn); err != nil {
-			w.leave(mine)
+			w.withdraw(mine)
 			return err
 		}
 	}
-	if w.why != nil { // the run stopped before its turn came: nothing begins any more
-		w.ended()
+	if w.stopReason != nil { // the run stopped before its turn came: nothing begins any more
+		w.activityEnded()
 		return clock.Await(ctx, nil)
 	}
 	return nil
 }
 
-// leave withdraws a branch that waits for its turn, or whose turn came while it was stopping.
-func (w *World) leave(mine *waiting) {
+// withdraw withdraws a branch that waits for its turn, or whose turn came while it was stopping.
+func (w *World) withdraw(mine *waiter) {
 	at := slices.Index(w.queue, mine)
 	if at < 0 {
-		w.ended()
+		w.activityEnded()
 		return
 	}
 	w.queue = slices.Delete(w.queue, at, at+1)
@@ -113,10 +113,10 @@ func (w *World) leave(mine *waiting) {
 
 // admit lets the first waiting branches begin, as many as there is room for.
 func (w *World) admit() {
-	for len(w.queue) > 0 && !w.ending && w.underway < w.limits.AtOnce {
+	for len(w.queue) > 0 && !w.draining && w.underway < w.limits.AtOnce {
 		first := w.queue[0]
 		if w.bytes > 0 && w.bytes+first.size > w.limits.Bytes {
-			w.arm(w.Now().Add(time.Millisecond)) // begins another task
+			w.setTimer(w.Now().Add(time.Millisecond)) // begins another task
 			return
 		}
 		w.queue = w.queue[1:]
@@ -126,32 +126,32 @@ func (w *World) admit() {
 	}
 }
 
-func (w *World) ended() {
+func (w *World) activityEnded() {
 	w.underway--
 	w.admit()
-	if w.ending {
-		w.End()
+	if w.draining {
+		w.ContinueAsNew()
 	}
 }
 
-// rested checks the length of the history.
-func (w *World) rested() {
+// checkHistory checks the length of the history.
+func (w *World) checkHistory() {
 	info := workflow.GetInfo(w.ctx)
 	length := info.GetCurrentHistoryLength()
-	if length != w.task {
-		w.task, w.bytes = length, 0
+	if length != w.taskStart {
+		w.taskStart, w.bytes = length, 0
 		w.admit()
 	}
 	if length >= w.limits.Events || info.GetCurrentHistorySize() >= w.limits.Size {
-		w.End()
+		w.ContinueAsNew()
 	}
 }
 
-// End continues the run as new, once everything under way has ended. Nothing begins until then.
-func (w *World) End() {
-	w.ending = true
+// ContinueAsNew continues the run as new, once everything under way has ended. Nothing begins until then.
+func (w *World) ContinueAsNew() {
+	w.draining = true
 	if w.underway == 0 {
-		w.Stop(ErrAgain)
+		w.Stop(ErrContinueAsNew)
 	}
 }
 

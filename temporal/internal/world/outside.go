@@ -10,7 +10,7 @@ import (
 // and has the same result in every replay, such as reading a blob or a script by its hash. Meanwhile the deadlock
 // detection of the dispatcher is off, as for a data converter that calls a server.
 func Outside(ctx workflow.Context, f func()) {
-	c, ok := workflow.DataConverterWithoutDeadlockDetection(calling{converter.GetDefaultDataConverter(), f}).(workflow.ContextAware)
+	c, ok := workflow.DataConverterWithoutDeadlockDetection(callConverter{converter.GetDefaultDataConverter(), f}).(workflow.ContextAware)
 	if !ok { // an unknown version of the client library
 		f()
 		return
@@ -18,14 +18,14 @@ func Outside(ctx workflow.Context, f func()) {
 	_, _ = c.WithWorkflowContext(ctx).ToPayload(nil) // it calls f
 }
 
-// calling is a data converter that calls a function.
-type calling struct {
+// callConverter is a data converter that calls a function.
+type callConverter struct {
 	converter.DataConverter
 	f func()
 }
 
 // ToPayload implements [converter.DataConverter].
-func (c calling) ToPayload(any) (*commonpb.Payload, error) {
+func (c callConverter) ToPayload(any) (*commonpb.Payload, error) {
 	c.f()
 	return nil, nil
 }

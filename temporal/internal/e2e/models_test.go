@@ -20,8 +20,8 @@ type double struct {
 	Texts   map[string]string
 }
 
-// prepared returns an engine for runs with prepared answers.
-func prepared(all []double) (*agentscript.Engine, error) {
+// preparedEngine returns an engine for runs with prepared answers.
+func preparedEngine(all []double) (*agentscript.Engine, error) {
 	by := map[string]engine.Handler{}
 	for _, d := range all {
 		if d.Answers == "" {

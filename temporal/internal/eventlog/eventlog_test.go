@@ -1,4 +1,4 @@
-package told
+package eventlog
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// all returns the data of one event of each kind.
-func all() map[engine.EventKind]engine.EventData {
+// eachKind returns the data of one event of each kind.
+func eachKind() map[engine.EventKind]engine.EventData {
 	failed := &engine.Error{Kind: engine.KindTool, Code: "AS701", Message: "no", Help: "try"}
 	sure := 0.5
 	change := &event.BudgetChange{What: event.BudgetOverrun, Budget: "the budget", Resource: "tokens", Used: 3, Limit: 2, Cause: event.OverrunInput}
@@ -44,7 +44,7 @@ func all() map[engine.EventKind]engine.EventData {
 
 // Each kind of event is decoded as it was encoded. A new kind must be added here.
 func TestEachKind(t *testing.T) {
-	data := all()
+	data := eachKind()
 	for bit := engine.EventKind(1); bit <= engine.EventAll; bit <<= 1 {
 		if Kinds&bit == 0 {
 			continue
@@ -109,7 +109,7 @@ func TestLog(t *testing.T) {
 	for i := range n {
 		l.Add(printed(i, fmt.Sprint(i, " ", strings.Repeat("x", 20<<10))))
 	}
-	if l.bytes > keptBytes || l.first == 0 || int64(len(l.lines)) != n-l.first {
+	if l.bytes > maxLogBytes || l.first == 0 || int64(len(l.lines)) != n-l.first {
 		t.Fatalf("%d bytes, %d lines from %d on", l.bytes, len(l.lines), l.first)
 	}
 	p := l.Page(0)
@@ -124,7 +124,7 @@ func TestLog(t *testing.T) {
 			if err != nil || int64(e.Seq) != next {
 				t.Fatalf("%d %v, want %d", e.Seq, err, next)
 			}
-			if len(e.Text()) > longestText+len("…") {
+			if len(e.Text()) > maxText+len("…") {
 				t.Fatalf("a text of %d bytes", len(e.Text()))
 			}
 			next++

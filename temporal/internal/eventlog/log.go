@@ -1,4 +1,4 @@
-package told
+package eventlog
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	keptBytes = 2 << 20  // bounds the events of one history: the oldest are dropped
-	pageBytes = 24 << 10 // bounds one page, which is smaller than what is stored as a blob
+	maxLogBytes  = 2 << 20  // bounds the events of one history: the oldest are dropped
+	maxPageBytes = 24 << 10 // bounds one page, which is smaller than what is stored as a blob
 )
 
 // Log holds the events of a run in one history. A replay of the history produces the same log, so that a number refers
@@ -27,7 +27,7 @@ func (l *Log) Add(e engine.Event) {
 	}
 	l.lines = append(l.lines, text)
 	l.bytes += len(text)
-	for l.bytes > keptBytes {
+	for l.bytes > maxLogBytes {
 		l.bytes -= len(l.lines[0])
 		l.lines[0] = nil
 		l.lines = l.lines[1:]
@@ -53,7 +53,7 @@ func (l *Log) Page(from int64) (p Page) {
 	at := min(from-l.first, int64(len(l.lines)))
 	size := 0
 	for _, text := range l.lines[at:] {
-		if size += len(text); size > pageBytes && len(p.Lines) > 0 {
+		if size += len(text); size > maxPageBytes && len(p.Lines) > 0 {
 			p.More = true
 			break
 		}

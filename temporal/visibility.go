@@ -32,16 +32,16 @@ func Attributes() map[string]enumspb.IndexedValueType {
 	return all
 }
 
-// listedAt returns the search attributes that a run begins with.
-func (o Options) listedAt(h engine.RunHead) temporal.SearchAttributes {
+// searchAttributes returns the search attributes that a run begins with.
+func (o Options) searchAttributes(h engine.RunHead) temporal.SearchAttributes {
 	if !o.Listed {
 		return temporal.SearchAttributes{}
 	}
 	return temporal.NewSearchAttributes(byFlow.ValueSet(h.Script), byBundle.ValueSet(h.Bundle), byTenant.ValueSet(o.Tenant), byStatus.ValueSet(string(engine.RunRunning)), byCost.ValueSet(0))
 }
 
-// memo is what lists show about how a run began, without querying it.
-type memo struct {
+// startMemo is what lists show about how a run began, without querying it.
+type startMemo struct {
 	Script string    `json:"script"`
 	Bundle string    `json:"bundle"`
 	Entry  string    `json:"entry"`
@@ -51,9 +51,9 @@ type memo struct {
 	Begun  time.Time `json:"begun"`
 }
 
-// standing is what lists show about how far a run is: its state when it last parked, resumed, continued as new or
+// statusMemo is what lists show about how far a run is: its state when it last parked, resumed, continued as new or
 // ended. Each of these adds one event to the history.
-type standing struct {
+type statusMemo struct {
 	Status  engine.RunStatus `json:"status"`
 	Steps   int              `json:"steps"`
 	Waiting int              `json:"waiting,omitempty"`
@@ -61,56 +61,56 @@ type standing struct {
 }
 
 const (
-	memoKey     = "agentscript"
-	standingKey = "agentscript.standing"
+	memoKey   = "agentscript"
+	statusKey = "agentscript.standing"
 )
 
-// memoOf reads one of the memos of a workflow, and reports whether it exists.
-func memoOf(m *commonpb.Memo, key string, to any) bool {
+// readMemo reads one of the memos of a workflow, and reports whether it exists.
+func readMemo(m *commonpb.Memo, key string, to any) bool {
 	p := m.GetFields()[key]
 	return p != nil && converter.GetDefaultDataConverter().FromPayload(p, to) == nil
 }
 
 // parked reports whether the run cannot continue without an answer from outside.
-func (g *generation) parked() bool { return g.record.Waits() && g.world.Idle() }
+func (x *execution) parked() bool { return x.record.Waiting() && x.world.Idle() }
 
-// saysStatus publishes when the run waits for answers, and when it resumes.
-func (g *generation) saysStatus() {
+// publishStatusChanges publishes when the run waits for answers, and when it resumes.
+func (x *execution) publishStatusChanges() {
 	was, asked := engine.RunRunning, 0
-	g.world.OnRest(func() {
+	x.world.OnRest(func() {
 		is := engine.RunRunning
-		if g.parked() {
+		if x.parked() {
 			is = engine.RunParked
 		}
-		if is != was || is == engine.RunParked && asked != g.record.Asked() {
-			was, asked = is, g.record.Asked()
-			g.says(is)
+		if is != was || is == engine.RunParked && asked != x.record.WaitCount() {
+			was, asked = is, x.record.WaitCount()
+			x.publishStatus(is)
 		}
 	})
 }
 
-// saysEnd publishes how the run ended.
-func (g *generation) saysEnd(failed error) {
-	g.world.OnRest(nil)
+// publishEnd publishes how the run ended.
+func (x *execution) publishEnd(failed error) {
+	x.world.OnRest(nil)
 	switch {
 	case failed == nil:
-		g.says(engine.RunDone)
+		x.publishStatus(engine.RunDone)
 	case engine.AsError(failed).Kind == engine.KindCancelled:
-		g.says(engine.RunCancelled)
+		x.publishStatus(engine.RunCancelled)
 	default:
-		g.says(engine.RunFailed)
+		x.publishStatus(engine.RunFailed)
 	}
 }
 
-// says publishes the status of the run: in its memo, and in search attributes if the run has them. A failure to write
-// either of them is ignored: they are only for lists.
-func (g *generation) says(status engine.RunStatus) {
-	is := standing{Status: status}
-	if info, err := g.record.Run(context.Background(), g.record.ID()); err == nil {
+// publishStatus publishes the status of the run: in its memo, and in search attributes if the run has them. A failure
+// to write either of them is ignored: they are only for lists.
+func (x *execution) publishStatus(status engine.RunStatus) {
+	is := statusMemo{Status: status}
+	if info, err := x.record.Run(context.Background(), x.record.ID()); err == nil {
 		is.Steps, is.Waiting, is.Usage = info.Steps, info.Waiting, info.Usage
 	}
-	_ = workflow.UpsertMemo(g.ctx, map[string]any{standingKey: is})
-	if g.in.Listed {
-		_ = workflow.UpsertTypedSearchAttributes(g.ctx, byStatus.ValueSet(string(status)), byCost.ValueSet(is.Usage.CostUSD))
+	_ = workflow.UpsertMemo(x.ctx, map[string]any{statusKey: is})
+	if x.in.Listed {
+		_ = workflow.UpsertTypedSearchAttributes(x.ctx, byStatus.ValueSet(string(status)), byCost.ValueSet(is.Usage.CostUSD))
 	}
 }

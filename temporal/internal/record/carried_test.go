@@ -33,9 +33,9 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.Begun("begun")
-	r.Begun("lost")
-	r.Lost("lost")
+	r.MarkBegun("begun")
+	r.MarkBegun("lost")
+	r.MarkLost("lost")
 	put("waited", engine.ClassOnce, engine.StepFailed, cancelled)
 	put("abandoned", engine.ClassOnce, engine.StepIntent, nil)
 	put("begun", engine.ClassOnce, engine.StepFailed, cancelled)

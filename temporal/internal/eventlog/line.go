@@ -1,6 +1,6 @@
-// Package told holds the events of a run on Temporal while the run is under way, and delivers them to those that follow
-// it.
-package told
+// Package eventlog holds the events of a run on Temporal while the run is under way, and delivers them to those that
+// follow it.
+package eventlog
 
 import (
 	"encoding/json"
@@ -19,8 +19,8 @@ import (
 // it.
 const Kinds = engine.EventAll &^ (engine.EventToken | engine.EventPartial)
 
-// longestText bounds the text of one event. The steps of the run hold all that a tool returned.
-const longestText = 16 << 10
+// maxText bounds the text of one event. The steps of the run hold all that a tool returned.
+const maxText = 16 << 10
 
 // line is the encoded form of an event. It omits the request and the response of an effect, which are in the steps of
 // the run.
@@ -59,7 +59,7 @@ func encode(e engine.Event) ([]byte, error) {
 	l := line{Bit: uint32(e.Kind), Run: e.Run, Path: e.Path, ID: e.ID, Attempt: e.Attempt, Seq: e.Seq, At: e.At}
 	if e.Data != nil {
 		f := e.Data.Fields()
-		l.Phase, l.From, l.Name, l.Text = f.Phase, f.From, f.Name, clipped(f.Text)
+		l.Phase, l.From, l.Name, l.Text = f.Phase, f.From, f.Name, clip(f.Text)
 		l.Replayed, l.Status, l.Severity, l.Usage, l.Confidence, l.Wait, l.Citation, l.Err = f.Replayed, f.Status, f.Severity, f.Usage, f.Confidence, f.Wait, f.Citation, f.Err
 	}
 	switch d := e.Data.(type) {
@@ -68,7 +68,7 @@ func encode(e engine.Event) ([]byte, error) {
 	case *event.Node:
 		l.Items = d.Items
 	case *event.Effect:
-		l.Name = answering(e, d)
+		l.Name = answeringModel(e, d)
 		switch r := d.Request.(type) {
 		case *engine.SleepRequest:
 			l.Sleep = r.For
@@ -85,8 +85,8 @@ func encode(e engine.Event) ([]byte, error) {
 	return json.Marshal(l)
 }
 
-// answering returns the model that answers. If the script names none, only the worker knows which one it is.
-func answering(e engine.Event, d *event.Effect) string {
+// answeringModel returns the model that answers. If the script names none, only the worker knows which one it is.
+func answeringModel(e engine.Event, d *event.Effect) string {
 	switch {
 	case d.Name != "" || !strings.HasPrefix(path.Base(e.Path), "llm") || d.Err != nil:
 		return d.Name
@@ -96,7 +96,7 @@ func answering(e engine.Event, d *event.Effect) string {
 	return "the worker's model"
 }
 
-func clipped(s string) string { return text.ClipBytes(strings.ToValidUTF8(s, "\uFFFD"), longestText) }
+func clip(s string) string { return text.ClipBytes(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
 // Decode returns the event that a line encodes.
 func Decode(data []byte) (e engine.Event, err error) {
