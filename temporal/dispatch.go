@@ -17,9 +17,9 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// dispatcher makes activities of effects, for a run in its workflow.
+// dispatcher runs each effect of a run as an activity of its workflow.
 type dispatcher struct {
-	*generation
+	*execution
 }
 
 // Do implements [engine.Handler].
@@ -39,32 +39,32 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	}
 	in, err := d.seal(data)
 	if err != nil {
-		return d.broken(ctx, err)
+		return d.unreachable(ctx, err)
 	}
-	a := world.Activity{Name: effectActivity, Options: d.options(e), Size: in.Carried(), Begins: func() { d.record.Begun(e.ID()) }}
-	if d.in.Pin && ofWorker(e) {
+	a := world.Activity{Name: effectActivity, Options: d.options(e), Size: in.HistorySize(), Begins: func() { d.record.MarkBegun(e.ID()) }}
+	if d.in.Pin && actsOnWorker(e) {
 		if a.On, err = d.pin(ctx); err != nil {
 			return engine.Failed(engine.AsError(err))
 		}
 	}
 	var sealed vault.Sealed
-	for s := (&seeking{dispatcher: d, e: e}); ; {
-		err := d.world.Do(ctx, a, d.work(in, e), &sealed)
+	for s := (&effectSearch{dispatcher: d, e: e}); ; {
+		err := d.world.Do(ctx, a, d.inputFor(in, e), &sealed)
 		if err == nil {
 			break
 		}
-		out, more, is := s.again(ctx, err)
+		out, more, is := s.retry(ctx, err)
 		switch {
 		case !is:
-			return d.failed(ctx, e, err)
+			return d.failedOutcome(ctx, e, err)
 		case !more:
 			return out
 		}
-		a.Options.ActivityID, a.Options.DisableEagerExecution = s.next(), true // this worker may be the one that refused
+		a.Options.ActivityID, a.Options.DisableEagerExecution = s.nextActivityID(), true // this worker may be the one that refused
 	}
 	text, err := d.open(sealed)
 	if err != nil {
-		return d.broken(ctx, err)
+		return d.unreachable(ctx, err)
 	}
 	out, err := engine.DecodeOutcome(text, d.types)
 	if err != nil {
@@ -73,11 +73,11 @@ func (d dispatcher) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	return out
 }
 
-// options are those of the activity of an effect. The engine alone tries again what failed; the server has another worker
-// carry out what was lost with its worker, unless that must never happen twice.
+// options returns the options of an effect's activity. Only the engine retries what failed. The server lets another
+// worker carry out what was lost with its worker, unless it must never happen twice.
 func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
-		ActivityID:          short(e.ID()),
+		ActivityID:          activityID(e.ID()),
 		StartToCloseTimeout: d.w.opts.Longest,
 		HeartbeatTimeout:    d.w.opts.Heartbeat,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
@@ -88,37 +88,37 @@ func (d dispatcher) options(e *engine.Effect) workflow.ActivityOptions {
 	if e.Class == engine.ClassOnce {
 		o.RetryPolicy.MaximumAttempts = 1
 	}
-	if e.Timeout > 0 { // the run itself ends it before
+	if e.Timeout > 0 { // the run's own timeout comes first
 		o.StartToCloseTimeout = min(o.StartToCloseTimeout, e.Timeout+time.Minute)
 	}
 	return o
 }
 
-// failed is what comes of an effect whose activity failed. When its worker was lost and it must never happen twice, nobody
-// knows whether it did: the run goes on in a new history, as one does whose process was killed.
-func (d dispatcher) failed(ctx context.Context, e *engine.Effect, err error) engine.Outcome {
+// failedOutcome returns the outcome of an effect whose activity failed. If its worker was lost and it must never happen
+// twice, nobody knows whether it happened: the run continues as new, like a run whose process was killed.
+func (d dispatcher) failedOutcome(ctx context.Context, e *engine.Effect, err error) engine.Outcome {
 	var app *temporal.ApplicationError
-	lost := world.Lost(err) || errors.As(err, &app) && app.Type() == stopped
+	lost := world.Lost(err) || errors.As(err, &app) && app.Type() == stoppedFailure
 	switch {
 	case ctx.Err() != nil:
 		return engine.Failed(engine.AsError(context.Cause(ctx)))
-	case d.in.Pin && ofWorker(e) && (d.pinLost() || lost):
+	case d.in.Pin && actsOnWorker(e) && (d.pinLost() || lost):
 		return engine.Failed(workerLost())
 	case lost && e.Class == engine.ClassOnce:
-		d.record.Lost(e.ID())
-		d.world.End()
-		return engine.Failed(engine.AsError(world.ErrAgain))
-	case errors.As(err, &app) && app.Type() == broken:
+		d.record.MarkLost(e.ID())
+		d.world.ContinueAsNew()
+		return engine.Failed(engine.AsError(world.ErrContinueAsNew))
+	case errors.As(err, &app) && app.Type() == permanentFailure:
 		return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %s", e.ID(), app.Message()))
 	}
 	return engine.Failed(engine.Errorf(engine.KindStore, diag.StoreFailed, "%s could not be carried out: %w", e.ID(), err))
 }
 
-// broken is what comes of an effect whose request or outcome cannot be reached. What may be there later, or on another worker, is
-// no outcome: the task is tried again.
-func (d dispatcher) broken(ctx context.Context, err error) engine.Outcome {
-	if !errors.Is(err, blob.ErrGone) || !d.over() {
-		err = d.world.Break(ctx, fmt.Errorf("the store of blobs: %w", err))
+// unreachable returns the outcome of an effect whose request or outcome cannot be reached. If it may be reachable
+// later, or on another worker, that is no outcome: the task is retried.
+func (d dispatcher) unreachable(ctx context.Context, err error) engine.Outcome {
+	if !errors.Is(err, blob.ErrGone) || !d.handOverExpired() {
+		err = d.world.FailTask(ctx, fmt.Errorf("the store of blobs: %w", err))
 	}
 	return engine.Failed(engine.AsError(err))
 }

@@ -19,41 +19,41 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// broken is the type of an activity's failure that trying again does not mend.
-const broken = "agentscript.broken"
+// permanentFailure is the type of an activity's failure that a retry does not fix.
+const permanentFailure = "agentscript.broken"
 
-// stopped is the type of the failure of an activity whose worker was stopped before it ended.
-const stopped = "agentscript.stopped"
+// stoppedFailure is the type of the failure of an activity whose worker was stopped before the activity ended.
+const stoppedFailure = "agentscript.stopped"
 
-// brokenOff is why an activity did not come to its end: the server cancelled it, or its worker stops.
-func brokenOff(ctx context.Context) error {
+// interruption returns why an activity was interrupted: the server cancelled it, or its worker is stopping.
+func interruption(ctx context.Context) error {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
-		return temporal.NewApplicationErrorWithOptions("the worker was stopped", stopped, temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+		return temporal.NewApplicationErrorWithOptions("the worker was stopped", stoppedFailure, temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 	default:
 		return context.Cause(ctx)
 	}
 }
 
-// heartbeats is how often a worker says that an activity goes on.
-func heartbeats(timeout time.Duration) time.Duration { return min(timeout/3, time.Second) }
+// heartbeatInterval returns how often a worker reports that an activity is still running.
+func heartbeatInterval(timeout time.Duration) time.Duration { return min(timeout/3, time.Second) }
 
-// work is an effect as an activity is handed it.
-type work struct {
+// effectInput is the input of an effect's activity.
+type effectInput struct {
 	vault.Sealed               // the effect
-	Held         *vault.Sealed `json:"held,omitempty"` // what its run holds it to, see [Options]
+	Held         *vault.Sealed `json:"held,omitempty"` // the bound that its run sets, see [Options]
 }
 
-// work returns what an activity is handed.
-func (g *generation) work(in vault.Sealed, e *engine.Effect) work {
+// inputFor returns the input of an effect's activity.
+func (x *execution) inputFor(in vault.Sealed, e *engine.Effect) effectInput {
 	if _, touches := e.Req.(*capability.Request); !touches && e.ByServer() != engine.EffectMCP {
-		return work{Sealed: in}
+		return effectInput{Sealed: in}
 	}
-	return work{in, g.held}
+	return effectInput{in, x.held}
 }
 
-// within returns the engine that carries out an effect which a run holds to something.
-func (w *Worker) within(ctx context.Context, held *vault.Sealed) (e *agentscript.Engine, done func(), err error) {
+// engineFor returns the engine that carries out an effect within the bound that its run sets.
+func (w *Worker) engineFor(ctx context.Context, held *vault.Sealed) (e *agentscript.Engine, done func(), err error) {
 	if held == nil {
 		return w.engine, func() {}, nil
 	}
@@ -67,24 +67,24 @@ func (w *Worker) within(ctx context.Context, held *vault.Sealed) (e *agentscript
 	return w.opts.Within(data)
 }
 
-// effect carries out one effect. What comes of it, be it a failure, is the activity's result: an activity fails only where
-// the effect could not be carried out, which the server has another worker try.
-func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
+// effect carries out one effect. The outcome, even a failure, is the activity's result. An activity fails only if the
+// effect could not be carried out; then another worker tries.
+func (w *Worker) effect(ctx context.Context, in effectInput) (vault.Sealed, error) {
 	what := activity.GetInfo(ctx).ActivityID
 	data, err := w.vault.Open(ctx, in.Sealed)
 	if err != nil {
-		return vault.Sealed{}, w.unread(ctx, what, err)
+		return vault.Sealed{}, w.inputFailure(ctx, what, err)
 	}
 	e, err := wire.Decode(data)
-	if err != nil { // it is of a newer version
+	if err != nil { // it was written by a newer version
 		return vault.Sealed{}, w.refuse(ctx, what, engine.Errorf(engine.KindStore, diag.StoreFailed, "%w", err))
 	}
-	by, done, err := w.within(ctx, in.Held)
+	by, done, err := w.engineFor(ctx, in.Held)
 	if err != nil {
-		return vault.Sealed{}, w.unread(ctx, what, err)
+		return vault.Sealed{}, w.inputFailure(ctx, what, err)
 	}
 	defer done()
-	ends := beat(ctx, heartbeats(w.opts.Heartbeat))
+	ends := heartbeat(ctx, heartbeatInterval(w.opts.Heartbeat))
 	defer ends()
 	var out engine.Outcome
 	if r, ok := e.Req.(*session.Request); ok {
@@ -92,22 +92,22 @@ func (w *Worker) effect(ctx context.Context, in work) (vault.Sealed, error) {
 	} else {
 		out = by.Perform(ctx, e, w.sink(ctx, e))
 	}
-	out.Err = w.located(out.Err)
+	out.Err = w.withWorkerHelp(out.Err)
 	if lacks(out, in.Held != nil) {
 		return vault.Sealed{}, w.refuse(ctx, what, out.Err)
 	}
 	if ctx.Err() != nil && out.Err != nil {
-		return vault.Sealed{}, brokenOff(ctx)
+		return vault.Sealed{}, interruption(ctx)
 	}
 	text, err := out.MarshalJSON()
 	if err != nil {
 		failed := engine.Failed(engine.AsError(err))
 		failed.Usage, failed.Attempt = out.Usage, out.Attempt
 		if text, err = failed.MarshalJSON(); err != nil {
-			return vault.Sealed{}, temporal.NewNonRetryableApplicationError(plain(err.Error()), broken, nil)
+			return vault.Sealed{}, temporal.NewNonRetryableApplicationError(messageText(err.Error()), permanentFailure, nil)
 		}
 	}
-	return w.kept(ctx, text)
+	return w.sealOutcome(ctx, text)
 }
 
 // session takes or saves the session of a run.
@@ -116,7 +116,7 @@ func (w *Worker) session(ctx context.Context, e *engine.Effect, r *session.Reque
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoSession, "the run has session %q, and the worker %s keeps no sessions", r.ID, w.name).
 			WithHelp("start the workers with --session-store DIR, which all of them reach; in Go set Options.Sessions"))
 	}
-	return (&session.Keeper{Store: w.opts.Sessions, Ended: w.ended, Wait: waitForSession}).Do(ctx, e.Run, r)
+	return (&session.Keeper{Store: w.opts.Sessions, Ended: w.runEnded, Wait: waitForSession}).Do(ctx, e.Run, r)
 }
 
 // waitForSession waits longer with each try, about five seconds in all.
@@ -129,8 +129,8 @@ func waitForSession(ctx context.Context, try int) bool {
 	}
 }
 
-// ended reports whether a run has ended, as far as the server knows.
-func (w *Worker) ended(ctx context.Context, run string) (bool, error) {
+// runEnded reports whether a run has ended, as far as the server knows.
+func (w *Worker) runEnded(ctx context.Context, run string) (bool, error) {
 	if w.client == nil { // in a test environment, which has one run
 		return true, nil
 	}
@@ -139,13 +139,13 @@ func (w *Worker) ended(ctx context.Context, run string) (bool, error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, unreached(err)
+		return false, serverError(err)
 	}
 	return d.WorkflowExecutionInfo.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
-// located has a failure that is of the worker, which lacks something, say which one and what is to be done there.
-func (w *Worker) located(e *engine.Error) *engine.Error {
+// withWorkerHelp adds help to the error of a worker that lacks something: which worker it is, and what to do there.
+func (w *Worker) withWorkerHelp(e *engine.Error) *engine.Error {
 	if e == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (w *Worker) located(e *engine.Error) *engine.Error {
 	return e
 }
 
-// sink passes on what a model writes, nil where nobody wants it.
+// sink passes on what a model writes. It is nil if nobody listens.
 func (w *Worker) sink(ctx context.Context, e *engine.Effect) engine.Sink {
 	to := w.opts.Stream
 	if to == nil || e.Kind != engine.EffectModel {
@@ -174,8 +174,8 @@ func (w *Worker) sink(ctx context.Context, e *engine.Effect) engine.Sink {
 	return func(t engine.Token) { to(Piece{run, id, attempt, t}) }
 }
 
-// kept seals an outcome, which was paid for: while the store of blobs fails it is tried again.
-func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
+// sealOutcome seals an outcome. The outcome was paid for, so that sealOutcome retries while the blob store fails.
+func (w *Worker) sealOutcome(ctx context.Context, text []byte) (vault.Sealed, error) {
 	const most = 10 * time.Second
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, most) {
 		sealed, err := w.vault.Seal(context.WithoutCancel(ctx), text, false)
@@ -191,17 +191,17 @@ func (w *Worker) kept(ctx context.Context, text []byte) (vault.Sealed, error) {
 	}
 }
 
-// unread is the failure of an activity whose worker cannot read what it is to do: of one that lacks something a refusal, else the
-// server has it tried again.
-func (w *Worker) unread(ctx context.Context, what string, err error) error {
+// inputFailure returns the failure of an activity whose worker cannot read its input: a refusal if the worker lacks
+// something, else a failure that is retried.
+func (w *Worker) inputFailure(ctx context.Context, what string, err error) error {
 	if own, ok := errors.AsType[*engine.Error](err); ok {
 		return w.refuse(ctx, what, own)
 	}
-	return temporal.NewApplicationErrorWithCause("it cannot be read", unread, err)
+	return temporal.NewApplicationErrorWithCause("it cannot be read", unreadableFailure, err)
 }
 
-// beat says from time to time that an activity goes on, by which it also learns that it is cancelled.
-func beat(ctx context.Context, every time.Duration) (end func()) {
+// heartbeat sends heartbeats while an activity is running. From them the activity also learns that it is cancelled.
+func heartbeat(ctx context.Context, every time.Duration) (end func()) {
 	done := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(every)

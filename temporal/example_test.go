@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// A worker of a queue, beside others.
+// Run a worker of a task queue, next to others.
 func ExampleNewWorker() {
 	models := scripted.Answers(nil)
 	serve := func(c client.Client) error {
@@ -35,7 +35,7 @@ func ExampleNewWorker() {
 	_ = serve // with the client of a server
 }
 
-// A run is started on the server, by whoever has a client, and its end awaited.
+// Start a run on the server with a client, and wait for its end.
 func ExampleStore_Start() {
 	start := func(ctx context.Context, c client.Client, engine *agentscript.Engine) error {
 		runs, err := temporal.NewStore(c, temporal.Options{TaskQueue: "agents", Blobs: blob.Dir("/shared/blobs")})
@@ -60,7 +60,7 @@ func ExampleStore_Start() {
 	_ = start // with the client of a server
 }
 
-// Workers and stores are made before there is a server.
+// Workers and stores can be created before there is a server.
 func Example() {
 	c, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1"})
 	if err != nil {

@@ -8,60 +8,62 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/temporal/internal/told"
+	"github.com/agentscript/agentscript/temporal/internal/eventlog"
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// eventsQuery asks what a run has told of itself from a number on.
+// eventsQuery asks for the events of a run from a number on.
 const eventsQuery = "agentscript.events"
 
-// telling has the run keep what it tells, for who follows it. A replay makes the same of it.
-func (g *generation) telling() agentscript.RunOption {
-	return agentscript.OnEvent(told.Kinds, func(e engine.Event) {
-		if g.world.Err() == world.ErrAgain || ofAgain(e.Err()) {
-			return // it goes on in the next history, and tells there what comes of it
+// recordEvents keeps the events of the run for those that follow it. A replay keeps the same events.
+func (x *execution) recordEvents() agentscript.RunOption {
+	return agentscript.OnEvent(eventlog.Kinds, func(e engine.Event) {
+		if x.world.Err() == world.ErrContinueAsNew || causedByContinueAsNew(e.Err()) {
+			return // it continues in the next history, which reports its result
 		}
-		g.events.Add(e)
+		x.events.Add(e)
 	})
 }
 
-// ofAgain reports whether something ended only because the run goes on in a new history.
-func ofAgain(e *engine.Error) bool {
-	return e != nil && strings.Contains(e.Message, world.ErrAgain.Error())
+// causedByContinueAsNew reports whether something ended only because the run continues as new.
+func causedByContinueAsNew(e *engine.Error) bool {
+	return e != nil && strings.Contains(e.Message, world.ErrContinueAsNew.Error())
 }
 
-// tells has others ask for it.
-func (g *generation) tells() error {
-	return workflow.SetQueryHandler(g.ctx, eventsQuery, func(from int64) (vault.Sealed, error) {
-		p := g.events.Page(from)
-		p.History, p.Parked = workflow.GetInfo(g.ctx).WorkflowExecution.RunID, g.parked()
-		return g.answer(p, nil)
+// serveEvents sets the handler of the query for events.
+func (x *execution) serveEvents() error {
+	return workflow.SetQueryHandler(x.ctx, eventsQuery, func(from int64) (vault.Sealed, error) {
+		p := x.events.Page(from)
+		p.History, p.Parked = workflow.GetInfo(x.ctx).WorkflowExecution.RunID, x.parked()
+		return x.queryAnswer(p, nil)
 	})
 }
 
-// Follower returns the events of a run as they come: what the script prints, and the begins and ends of its parts, each of them once,
-// also where a worker was lost and another one goes on, or the run does in a new history. What models write and what effects asked for
-// is not in them: see [Options.Stream] and [Store.Steps]. Of a run that tells much faster than it is asked, the oldest are left out.
+// Follower returns the events of a run as they happen: what the script prints, and the begin and end of its parts. It
+// returns each event once, even if a worker is lost and another one continues, or the run continues as new. What models
+// write and what effects request is not included: see [Options.Stream] and [Store.Steps]. If a run produces events much
+// faster than it is queried, the oldest are left out.
 type Follower struct {
 	s      *Store
 	run    string
-	reader *told.Reader
+	reader *eventlog.Reader
 
-	// Parked reports whether the run waited for an answer from outside, and did nothing else, when it was asked last.
+	// Parked reports whether the run was waiting for an answer from outside, and doing nothing else, when it was last
+	// queried.
 	Parked bool
 }
 
-// Follow returns the follower of a run from its beginning on.
+// Follow returns a follower of a run from its beginning.
 func (s *Store) Follow(run string) *Follower {
-	return &Follower{s: s, run: run, reader: told.NewReader()}
+	return &Follower{s: s, run: run, reader: eventlog.NewReader()}
 }
 
-// Next returns the events that came since it was called last. It asks a worker, also of a run that has ended.
+// Next returns the events since the last call. It queries a worker, even if the run has ended.
 func (f *Follower) Next(ctx context.Context) (all []engine.Event, err error) {
 	for {
-		var page told.Page
-		if err := f.s.ask(ctx, f.run, eventsQuery, &page, f.reader.From()); err != nil {
+		var page eventlog.Page
+		if err := f.s.query(ctx, f.run, eventsQuery, &page, f.reader.From()); err != nil {
 			return all, err
 		}
 		events, again, err := f.reader.Take(page)

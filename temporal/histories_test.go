@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// golden is a history of this abi that is kept, with the script of its run.
+// golden is a recorded history of this ABI, with the script of its run.
 type golden struct {
 	name, script string
 	history      *historypb.History
@@ -52,7 +52,7 @@ func goldens(t *testing.T) (all []golden) {
 	return all
 }
 
-// replay replays a history, of a run of another script if that is given.
+// replay replays the history as that of a run of the given script.
 func (g golden) replay(t *testing.T, script string) error {
 	t.Helper()
 	type args struct {
@@ -90,11 +90,11 @@ func (g golden) replay(t *testing.T, script string) error {
 	if err := converter.GetDefaultDataConverter().FromPayloads(before, &in); err != nil {
 		t.Fatal(err)
 	}
-	if in.Files, err = w.vault.Keep(t.Context(), bundleKey(head.Bundle), files); err != nil {
+	if in.Files, err = w.vault.Put(t.Context(), bundleKey(head.Bundle), files); err != nil {
 		t.Fatal(err)
 	}
-	for i, part := range in.Run { // it is of that script
-		whole := opened(t, w.vault, []vault.Sealed{part})
+	for i, part := range in.Run { // as a part of a run of that script
+		whole := openParts(t, w.vault, []vault.Sealed{part})
 		if script == g.script && whole.Head.Bundle != head.Bundle {
 			t.Fatalf("the history is of a script %s, not %s", whole.Head.Bundle, head.Bundle)
 		}
@@ -112,7 +112,7 @@ func (g golden) replay(t *testing.T, script string) error {
 	}
 	r := worker.NewWorkflowReplayer()
 	r.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: Workflow})
-	return r.ReplayWorkflowHistory(quietly{}, g.history)
+	return r.ReplayWorkflowHistory(discardLogger{}, g.history)
 }
 
 // Promise 31.11 (temporal): histories that were recorded by this abi are replayed by later versions; of an edited script they are

@@ -13,71 +13,77 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// Options of workers and clients. Those that have to do with each other must have the same task queue, blobs and codec.
+// Options configure workers and clients. Workers and clients that work together must have the same task queue, blobs
+// and codec.
 type Options struct {
 	Namespace string     // of the client; "" is "default"
 	TaskQueue string     // "" is "agentscript"
-	Blobs     blob.Store // keeps what is larger than [Options.Inline]; nil is an error
-	Codec     Codec      // encrypts what is kept in histories and in blobs; nil keeps it as it is
+	Blobs     blob.Store // holds values larger than [Options.Inline]; nil is an error
+	Codec     Codec      // encrypts what is stored in histories and in blobs; nil stores it as it is
 
-	// Sessions keeps the sessions of runs, see [agentscript.Session]: on workers, all of which must have the same ones. It can
-	// be a file of engine/store/sqlite where all workers are on one machine. nil refuses runs that have a session.
+	// Sessions stores the sessions of runs, see [agentscript.Session]. It applies to workers, all of which must have the
+	// same store; a file of engine/store/sqlite will do if all workers are on one machine. nil refuses runs that have a
+	// session.
 	Sessions engine.SessionStore
 
-	// Settings makes of the settings that a run was started with its options: limits, models, rules. It is called on each
-	// worker, with the run's own settings, and must return the same for the same. nil ignores them.
+	// Settings turns the settings that a run was started with into its options: limits, models, rules. It is called on
+	// each worker, with the run's own settings, and must return the same options for the same settings. nil ignores
+	// them.
 	Settings func(head engine.RunHead, settings json.RawMessage) ([]agentscript.RunOption, error)
 
-	// Held returns what of those settings the effects of the run are held to that touch the world: the grants of the run. Within
-	// returns the engine that carries them out so on a worker, and calls done when it is not needed any more; an error that is an
-	// [engine.Error] has another worker try. nil has the worker's own engine carry them out.
+	// Held returns the part of those settings that bounds the run's effects on the outside world: the grants of the
+	// run. On a worker, Within returns the engine that carries out effects within that bound, and done, which is called
+	// when the engine is no longer needed. If the error of Within is an [engine.Error], another worker tries. If Held
+	// is nil, the worker's own engine carries out all effects.
 	Held   func(head engine.RunHead, settings json.RawMessage) ([]byte, error)
 	Within func(held []byte) (e *agentscript.Engine, done func(), err error)
 
-	// Listed has the server search for how runs stand: what lists show anyway is in search attributes as well, which [Attributes]
-	// names and the namespace must have. It is for clients that start runs, as is Tenant, for whom they are.
+	// Listed publishes the status of runs as search attributes, so that the server can search by it, in addition to the
+	// memo that lists show. The namespace must have the attributes that [Attributes] returns. Tenant is for whom the
+	// runs are. Both apply to clients that start runs.
 	Listed bool
 	Tenant string
 
-	// Pin has what a run is granted stay on one worker: its files, commands and MCP servers that are processes. When that
-	// worker is lost they fail with AS786. It is for clients that start runs.
+	// Pin keeps what a run is granted on one worker: its files, commands and MCP servers that are processes. When that
+	// worker is lost, they fail with AS786. It applies to clients that start runs.
 	Pin bool
 
-	// FindWorker is how long a run looks for another worker where one lacks something: a grant, a tool, a key, a blob. After that
-	// what was refused fails, and names what each worker lacks. 0 is 30 s, or 3 s where the queue has no other worker; less than 0 asks no
-	// other one. It is for clients that start runs.
+	// FindWorker is how long a run looks for another worker when one lacks something: a grant, a tool, a key, a blob.
+	// After that, what was refused fails with an error that names what each worker lacks. 0 is 30 s, or 3 s if the
+	// queue has no other worker; a negative value asks no other worker. It applies to clients that start runs.
 	FindWorker time.Duration
 
-	// Listen returns who watches a run on the worker that carries it out. While the worker repeats what is in the history it
-	// hears nothing. nil watches none.
+	// Listen returns the listener of a run, on the worker that carries it out. The listener receives nothing while the
+	// worker replays the history. nil listens to no run.
 	Listen func(run string) engine.Listener
 
-	// Stream receives what models write as they do, on the worker that asks them: it passes beside the history. It is called
-	// by several effects at once, and must be quick. nil has answers come as a whole.
+	// Stream receives what models write, as they write it, on the worker that calls them. It bypasses the history.
+	// Several effects call it at once, and it must return quickly. If it is nil, answers arrive as a whole.
 	Stream func(Piece)
 
-	// Log has lines of when runs begin and end and what is refused, on workers. nil is the log of the client.
+	// Log receives a line when a run begins or ends and when something is refused, on workers. nil is the client's log.
 	Log *slog.Logger
 
-	Heartbeat time.Duration // how often a worker says that an effect goes on, at least; 0 is 10 s
-	Longest   time.Duration // of one effect; 0 is a day
-	Inline    int           // bytes of a value that stand in the history at most; 0 is 32 KiB
+	Heartbeat time.Duration // a worker reports at least this often that an effect is still running; 0 is 10 s
+	Longest   time.Duration // the longest time of one effect; 0 is a day
+	Inline    int           // values of up to this many bytes are stored in the history itself; 0 is 32 KiB
 
-	// These are for clients that start runs: a run has the same on all workers.
-	AtOnce int // effects of one run under way; 0 is 200
-	Events int // of a history, after which a run goes on in a new one; 0 is 4,000
-	Size   int // bytes of a history, likewise; 0 is 4 MiB
+	// The following apply to clients that start runs: a run has the same values on all workers.
+	AtOnce int // effects of one run that are under way at once; 0 is 200
+	Events int // of a history, after which the run continues as new; 0 is 4,000
+	Size   int // bytes of a history, after which the run continues as new; 0 is 4 MiB
 }
 
-// Piece is a piece of an answer of a model. When a worker is lost the answer begins anew, with the next attempt: who shows
-// it drops what came of the one before.
+// Piece is a piece of a model's answer. When a worker is lost, the next attempt begins the answer anew: a program that
+// shows it must drop the pieces of the previous attempt.
 type Piece struct {
 	Run, Step string
 	Attempt   int
 	engine.Token
 }
 
-// Codec makes of what is kept what others may see, and the reverse. It is safe for concurrent use.
+// Codec encodes values before they are stored where others may see them, and decodes them. It is safe for concurrent
+// use.
 type Codec = vault.Codec
 
 func (o Options) withDefaults() Options {
@@ -104,16 +110,17 @@ func (o Options) vault() *vault.Vault {
 	return &vault.Vault{Blobs: o.Blobs, Codec: o.Codec, Inline: o.Inline}
 }
 
-// sentAtOnce bounds what one task of a workflow sends, of which the server takes 4 MB.
-const sentAtOnce = 1 << 20
+// maxTaskBytes bounds the bytes that one workflow task sends; the server accepts 4 MB.
+const maxTaskBytes = 1 << 20
 
-// firstPauses is how often a run pauses while it computes before it goes on in a history whose tasks may take longer, and may pause
-// morePauses times as often: a pause comes after some 10,000 steps of the interpreter, or when a node is called.
+// initialPauses is how often a run may pause while it computes in its first history. After that, it continues as new:
+// the tasks of the next history may take longer, and it may pause pausesFactor times as often. A pause comes after
+// about 10,000 steps of the interpreter, or when a node is called.
 const (
-	firstPauses = 2000
-	morePauses  = 4
+	initialPauses = 2000
+	pausesFactor  = 4
 )
 
 func (o Options) limits() world.Limits {
-	return world.Limits{AtOnce: o.AtOnce, Bytes: sentAtOnce, Events: o.Events, Size: o.Size, Pauses: firstPauses}
+	return world.Limits{AtOnce: o.AtOnce, Bytes: maxTaskBytes, Events: o.Events, Size: o.Size, Pauses: initialPauses}
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// pinned is the worker that what a run was granted stays on, by a session of the client library: the session holds a place
-// on the worker, and fails when that is gone.
-type pinned struct {
-	ctx   workflow.Context // of the activities that stay there
-	err   error
-	made  <-chan struct{} // closed when there is one, or why there is none
-	leave bool            // it is to be given back
-	left  bool
+// pinSession is the worker that the run is pinned to, by a session of the client library. The session reserves a place
+// on the worker, and fails when the worker is gone.
+type pinSession struct {
+	ctx      workflow.Context // for the activities that stay there
+	err      error
+	ready    <-chan struct{} // closed when the session exists, or err is set
+	release  bool            // the place should be released
+	released bool
 }
 
-// findWorker is how long a run waits for a worker that takes it, and findAgain for the same worker at least.
+// pinTimeout is how long a run waits for a worker to take it. repinTimeout is the minimum for the same worker.
 const (
-	findWorker = 5 * time.Minute
-	findAgain  = 10 * time.Second
+	pinTimeout   = 5 * time.Minute
+	repinTimeout = 10 * time.Second
 )
 
-// ofWorker reports whether an effect acts on the worker that carries it out.
-func ofWorker(e *engine.Effect) bool {
+// actsOnWorker reports whether an effect acts on the worker that carries it out.
+func actsOnWorker(e *engine.Effect) bool {
 	var s engine.ToolServer
 	switch e.Kind {
 	case engine.EffectExec, engine.EffectFS, engine.EffectEnv:
@@ -47,59 +47,59 @@ func ofWorker(e *engine.Effect) bool {
 	return ok && is != nil && is.Transport == remote.TransportStdio
 }
 
-// pin returns the context of activities that stay on the run's worker, which the first of them finds.
-func (g *generation) pin(ctx context.Context) (workflow.Context, error) {
-	if g.pinned == nil {
-		p := &pinned{}
-		g.pinned = p
-		p.made = g.world.Beside("pin", func(free workflow.Context, made func()) {
-			o := &workflow.SessionOptions{CreationTimeout: findWorker, ExecutionTimeout: 10 * 365 * 24 * time.Hour, HeartbeatTimeout: g.w.opts.Heartbeat}
-			if g.in.Pinned != nil {
-				o.CreationTimeout = max(3*o.HeartbeatTimeout, findAgain) // it is known, and nobody else takes it
-				p.ctx, p.err = workflow.RecreateSession(free, g.in.Pinned, o)
+// pin returns the context for activities that stay on the run's worker. The first call finds the worker.
+func (x *execution) pin(ctx context.Context) (workflow.Context, error) {
+	if x.pinned == nil {
+		p := &pinSession{}
+		x.pinned = p
+		p.ready = x.world.Go("pin", func(detached workflow.Context, ready func()) {
+			o := &workflow.SessionOptions{CreationTimeout: pinTimeout, ExecutionTimeout: 10 * 365 * 24 * time.Hour, HeartbeatTimeout: x.w.opts.Heartbeat}
+			if x.in.Pinned != nil {
+				o.CreationTimeout = max(3*o.HeartbeatTimeout, repinTimeout) // the worker is known, and no other one takes it
+				p.ctx, p.err = workflow.RecreateSession(detached, x.in.Pinned, o)
 			} else {
-				p.ctx, p.err = workflow.CreateSession(free, o)
+				p.ctx, p.err = workflow.CreateSession(detached, o)
 			}
-			made()
-			_ = workflow.Await(free, func() bool { return p.leave }) // nobody cancels it
-			if p.err == nil && !g.pinLost() {
-				workflow.CompleteSession(p.ctx) // which waits, and must be on the coroutine of the context
+			ready()
+			_ = workflow.Await(detached, func() bool { return p.release }) // nobody cancels it
+			if p.err == nil && !x.pinLost() {
+				workflow.CompleteSession(p.ctx) // CompleteSession waits, and must run on the coroutine of its context
 			}
-			p.left = true
+			p.released = true
 		})
 	}
-	if err := clock.Await(ctx, g.pinned.made); err != nil {
+	if err := clock.Await(ctx, x.pinned.ready); err != nil {
 		return nil, err
 	}
-	if g.pinned.err != nil || g.pinLost() {
+	if x.pinned.err != nil || x.pinLost() {
 		return nil, workerLost()
 	}
-	return g.pinned.ctx, nil
+	return x.pinned.ctx, nil
 }
 
 // pinLost reports whether the run's worker is gone.
-func (g *generation) pinLost() bool {
-	return g.pinned != nil && g.pinned.ctx != nil && workflow.GetSessionInfo(g.pinned.ctx).SessionState == workflow.SessionStateFailed
+func (x *execution) pinLost() bool {
+	return x.pinned != nil && x.pinned.ctx != nil && workflow.GetSessionInfo(x.pinned.ctx).SessionState == workflow.SessionStateFailed
 }
 
-// pinToken is what the next history finds the worker by.
-func (g *generation) pinToken() []byte {
-	if g.pinned == nil || g.pinned.ctx == nil {
-		return g.in.Pinned
+// pinToken returns the token by which the next history finds the worker, and releases the place on it.
+func (x *execution) pinToken() []byte {
+	if x.pinned == nil || x.pinned.ctx == nil {
+		return x.in.Pinned
 	}
-	token := workflow.GetSessionInfo(g.pinned.ctx).GetRecreateToken()
-	g.unpin()
+	token := workflow.GetSessionInfo(x.pinned.ctx).GetRecreateToken()
+	x.unpin()
 	return token
 }
 
-// unpin gives back the place on the worker.
-func (g *generation) unpin() {
-	p := g.pinned
+// unpin releases the place on the worker.
+func (x *execution) unpin() {
+	p := x.pinned
 	if p == nil || p.ctx == nil {
 		return
 	}
-	p.leave = true
-	g.world.Await(func() bool { return p.left })
+	p.release = true
+	x.world.Await(func() bool { return p.released })
 }
 
 func workerLost() *engine.Error {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// Only an effect that has not begun is refused, for what another worker may have.
+// An effect is refused only if it has not begun and another worker may have what this one lacks.
 func TestLacks(t *testing.T) {
 	ungranted := func() *engine.Error {
 		return capability.Ungranted(capability.Use{Kind: engine.EffectHTTP, Target: "example.com"}).Err
@@ -44,7 +44,8 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// A search asks again after short pauses, for so long and no longer, and its failure names each worker once, with what it lacks.
+// A search asks again after short pauses until its time is over. Its failure names each worker once, with what it
+// lacks.
 func TestSearch(t *testing.T) {
 	v := &vault.Vault{Inline: 1 << 10}
 	open := func(s vault.Sealed) ([]byte, error) { return v.Open(t.Context(), s) }
@@ -59,7 +60,7 @@ func TestSearch(t *testing.T) {
 		}
 		return refusal{Worker: worker, Why: sealed}
 	}
-	var s search
+	var s workerSearch
 	begun := time.Now()
 	now, tries := begun, 0
 	for {
@@ -72,33 +73,33 @@ func TestSearch(t *testing.T) {
 		}
 		now = now.Add(wait)
 	}
-	if took := now.Sub(begun); took != longestSearch || tries < 8 || tries > 20 {
+	if took := now.Sub(begun); took != searchTimeout || tries < 8 || tries > 20 {
 		t.Errorf("%d tries in %s", tries, took)
 	}
 	alone := refuses("alpha", "it lacks pay")
 	alone.Alone = true
-	lone, now := search{}, begun
+	lone, now := workerSearch{}, begun
 	for wait, more := lone.add(alone, now, 0); more; wait, more = lone.add(alone, now, 0) {
 		now = now.Add(wait)
 	}
-	if took := now.Sub(begun); took != longestAlone {
+	if took := now.Sub(begun); took != searchTimeoutAlone {
 		t.Errorf("where there is no other worker it looks for %s", took)
 	}
-	now = begun.Add(longestSearch)
+	now = begun.Add(searchTimeout)
 
 	last := engine.Errorf(engine.KindConfig, diag.UnknownTool, "it lacks pay").WithHelp("its tools are: look")
 	e := s.failure("tool pay", now, last, open)
 	if e.Code != diag.UnknownTool || e.Message != "no worker took tool pay within 30s: worker alpha: it lacks pay; worker beta: it lacks pay" || !strings.HasPrefix(e.Help, "its tools are: look; ") {
 		t.Errorf("%s: %s; %s", e.Code, e.Message, e.Help)
 	}
-	if _, more := new(search).add(refuses("alpha", "x"), now, -1); more {
+	if _, more := new(workerSearch).add(refuses("alpha", "x"), now, -1); more {
 		t.Error("a search that is not to be goes on")
 	}
-	s = search{}
-	for i := range 3 * mostNamed {
+	s = workerSearch{}
+	for i := range 3 * maxNamedWorkers {
 		s.add(refuses(strings.Repeat("w", i+1), "x"), now, 0)
 	}
-	if len(s.By) != mostNamed {
+	if len(s.By) != maxNamedWorkers {
 		t.Errorf("%d workers are named", len(s.By))
 	}
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// quietly is a log that says nothing.
-type quietly struct{}
+// discardLogger is a log that discards everything.
+type discardLogger struct{}
 
-func (quietly) Debug(string, ...any) {}
-func (quietly) Info(string, ...any)  {}
-func (quietly) Warn(string, ...any)  {}
-func (quietly) Error(string, ...any) {}
+func (discardLogger) Debug(string, ...any) {}
+func (discardLogger) Info(string, ...any)  {}
+func (discardLogger) Warn(string, ...any)  {}
+func (discardLogger) Error(string, ...any) {}
 
-// made is called with the worker of a test, nil: nobody asks.
-var made func(*Worker)
+// onWorker, if not nil, is called with the worker of a test.
+var onWorker func(*Worker)
 
 // inEnvironment runs a script in the test environment of the client library, and returns what it recorded.
 func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscript.Module, opts ...agentscript.RunOption) store.Whole {
@@ -37,14 +37,14 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 		t.Fatal(err)
 	}
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quietly{})
+	suite.SetLogger(discardLogger{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
-	if made != nil {
-		made(w)
+	if onWorker != nil {
+		onWorker(w)
 	}
-	w.carriesRuns(env)
-	w.carriesEffects(env)
+	w.registerWorkflow(env)
+	w.registerActivity(env)
 	h, err := m.Head(t.Context(), "main", opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	s := &Store{opts: w.opts, vault: w.vault}
 	files, _ := json.Marshal(h.Files)
 	in := Input{Limits: w.opts.limits()}
-	if in.Files, err = s.vault.Keep(t.Context(), bundleKey(h.Bundle), files); err != nil {
+	if in.Files, err = s.vault.Put(t.Context(), bundleKey(h.Bundle), files); err != nil {
 		t.Fatal(err)
 	}
 	first, err := s.sealed(t.Context(), store.Whole{Head: h.RunHead})
@@ -74,10 +74,10 @@ func inEnvironment(t *testing.T, e *agentscript.Engine, o Options, m *agentscrip
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opened(t, s.vault, out.Run)
+	return openParts(t, s.vault, out.Run)
 }
 
-func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
+func openParts(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
 	t.Helper()
 	whole, err := record.Whole(parts, func(part vault.Sealed) ([]byte, error) { return v.Open(t.Context(), part) })
 	if err != nil {
@@ -86,7 +86,7 @@ func opened(t *testing.T, v *vault.Vault, parts []vault.Sealed) store.Whole {
 	return whole
 }
 
-// A run that has ended, or that the client library dropped from its memory, holds no script.
+// A run that has ended, or that the client library evicted from its cache, holds no script.
 func TestModulesReleased(t *testing.T) {
 	e := agentscript.New()
 	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": []byte("def main():\n    return 1\n")}}, "f.star")
@@ -94,10 +94,10 @@ func TestModulesReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	var w *Worker
-	made = func(is *Worker) { w = is }
-	defer func() { made = nil }()
+	onWorker = func(is *Worker) { w = is }
+	defer func() { onWorker = nil }()
 	inEnvironment(t, e, Options{}, m)
-	if all, held := w.modules.Held(); all != 1 || held != 0 {
+	if all, held := w.modules.Counts(); all != 1 || held != 0 {
 		t.Errorf("%d scripts, %d of them held", all, held)
 	}
 }

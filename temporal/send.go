@@ -16,17 +16,17 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// answerWithin is how long a worker may take to answer what is asked of a run, or sent to it.
-const answerWithin = 5 * time.Second
+// answerTimeout is how long a worker may take to answer a query or an update.
+const answerTimeout = 5 * time.Second
 
-// Signal implements [engine.Store]. Where a worker takes the signal in soon, what is stored is known; else the server
-// keeps it for the worker that comes.
+// Signal implements [engine.Store]. If a worker accepts the signal soon, Signal returns what is stored; else the server
+// keeps the signal for the next worker.
 func (s *Store) Signal(ctx context.Context, id string, sent engine.Signal) (engine.Signal, error) {
 	var is vault.Sealed
 	taken, err := s.send(ctx, id, signalName, sent, &is)
 	switch {
 	case errors.Is(err, errEnded):
-		return s.late(ctx, id, sent)
+		return s.signalAfterEnd(ctx, id, sent)
 	case err != nil || !taken:
 		return sent, err
 	}
@@ -37,10 +37,10 @@ func (s *Store) Signal(ctx context.Context, id string, sent engine.Signal) (engi
 	return sent, err
 }
 
-// Deliver implements [journal.Mailbox]. A worker that answers soon takes the answer or refuses it; else the server keeps it for
-// the worker that comes, and it is left if it does not fit then.
+// Deliver implements [journal.Mailbox]. A worker that responds soon takes or refuses the answer; else the server keeps
+// it for the next worker, which drops it if it does not fit by then.
 func (s *Store) Deliver(ctx context.Context, id string, l journal.Letter) error {
-	_, err := s.send(ctx, id, letterName, l, nil)
+	_, err := s.send(ctx, id, answerName, l, nil)
 	if !errors.Is(err, errEnded) {
 		return err
 	}
@@ -51,10 +51,10 @@ func (s *Store) Deliver(ctx context.Context, id string, l journal.Letter) error 
 	return err
 }
 
-// errEnded is that nothing can be sent to a run any more.
+// errEnded is the error for what is sent to a run that has ended.
 var errEnded = errors.New("the run has ended")
 
-// send sends something to a run by an update, of which the result is read where a worker takes it, and else by a signal.
+// send sends something to a run: by an update, whose result it reads if a worker takes it, else by a signal.
 func (s *Store) send(ctx context.Context, id, name string, what, result any) (taken bool, err error) {
 	text, err := json.Marshal(what)
 	if err != nil {
@@ -64,33 +64,33 @@ func (s *Store) send(ctx context.Context, id, name string, what, result any) (ta
 	if err != nil {
 		return false, err
 	}
-	soon, cancel := context.WithTimeout(ctx, answerWithin)
+	soon, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	h, err := s.c.UpdateWorkflow(soon, client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: name, Args: []any{sealed}, WaitForStage: client.WorkflowUpdateStageCompleted})
 	if err == nil {
 		err = h.Get(soon, result)
 	}
-	_, unsure := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err) // the server may see it before soon does
+	_, unsure := errors.AsType[*client.WorkflowUpdateServiceTimeoutOrCanceledError](err) // the server may notice before soon does
 	switch {
 	case err == nil:
 		return true, nil
-	case gone(err):
+	case isNotFound(err):
 		return false, errEnded
-	case !unsure && !waits(err) && soon.Err() == nil || ctx.Err() != nil:
-		if own := s.refused(ctx, err); own != err {
+	case !unsure && !waitsForWorker(err) && soon.Err() == nil || ctx.Err() != nil:
+		if own := s.runError(ctx, err); own != err {
 			return false, own
 		}
-		return false, unreached(err)
+		return false, serverError(err)
 	}
-	if err = s.c.SignalWorkflow(ctx, id, "", name, sealed); gone(err) {
+	if err = s.c.SignalWorkflow(ctx, id, "", name, sealed); isNotFound(err) {
 		return false, errEnded
 	} else if err != nil {
-		return false, unreached(err)
+		return false, serverError(err)
 	}
 	return false, nil
 }
 
-func gone(err error) bool {
+func isNotFound(err error) bool {
 	_, is := errors.AsType[*serviceerror.NotFound](err)
 	return is
 }
@@ -99,8 +99,8 @@ func tooLate(id string) error {
 	return engine.Errorf(engine.KindInput, diag.BadSignal, "run %s has ended, and takes no answer any more", id)
 }
 
-// late returns what a run that has ended was sent under the same name; nothing more can be sent to it.
-func (s *Store) late(ctx context.Context, id string, sent engine.Signal) (engine.Signal, error) {
+// signalAfterEnd returns what a run that has ended received under the same name; nothing more can be sent to it.
+func (s *Store) signalAfterEnd(ctx context.Context, id string, sent engine.Signal) (engine.Signal, error) {
 	all, err := s.Signals(ctx, id)
 	if err != nil {
 		return sent, err
@@ -115,7 +115,7 @@ func (s *Store) late(ctx context.Context, id string, sent engine.Signal) (engine
 
 // Signals implements [engine.Store].
 func (s *Store) Signals(ctx context.Context, id string) ([]engine.Signal, error) {
-	is, err := s.described(ctx, id)
+	is, err := s.describe(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Store) Signals(ctx context.Context, id string) ([]engine.Signal, error)
 		return w.Signals, err
 	}
 	var all []engine.Signal
-	return all, s.ask(ctx, id, signalsQuery, &all)
+	return all, s.query(ctx, id, signalsQuery, &all)
 }
 
 // CancelRun implements [engine.Store].
@@ -139,12 +139,12 @@ func (s *Store) CancelRun(ctx context.Context, id, reason string) error {
 	if err == nil {
 		err = s.c.CancelWorkflow(ctx, id, "")
 	}
-	if gone(err) { // it has ended, or there is none
-		_, err = s.described(ctx, id)
+	if isNotFound(err) { // it has ended, or does not exist
+		_, err = s.describe(ctx, id)
 		return err
 	}
 	if err != nil {
-		return unreached(err)
+		return serverError(err)
 	}
 	return nil
 }

@@ -18,85 +18,85 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// What can be asked of a run, and sent to it.
+// The queries, updates and signals of a run.
 const (
-	letterName   = "agentscript.letter" // an answer, by update or signal
-	signalName   = "agentscript.signal" // what a store is sent as it is, likewise
-	cancelName   = "agentscript.cancel" // why it is cancelled, before it is
+	answerName   = "agentscript.letter" // an answer, by update or signal
+	signalName   = "agentscript.signal" // an [engine.Signal], by update or signal
+	cancelName   = "agentscript.cancel" // the reason for a cancellation, sent before it
 	infoQuery    = "agentscript.info"
 	stepsQuery   = "agentscript.steps"
 	signalsQuery = "agentscript.signals"
 )
 
-// pageBytes bounds the steps that a query returns at once.
+// pageBytes bounds the steps that one query returns.
 const pageBytes = 1 << 20
 
-// serve has others ask how far the run is, and send it answers.
-func (g *generation) serve(id string) error {
+// serve sets the handlers by which clients query the run and send it answers.
+func (x *execution) serve(id string) error {
 	ctx := context.Background()
-	for name, take := range g.sorts(id) {
-		for _, s := range g.in.Unread[name] {
+	for name, take := range x.signalHandlers(id) {
+		for _, s := range x.in.Unread[name] {
 			take(s)
 		}
-		workflow.GoNamed(g.ctx, name, func(free workflow.Context) {
-			for to := workflow.GetSignalChannel(free, name); ; {
+		workflow.GoNamed(x.ctx, name, func(detached workflow.Context) {
+			for to := workflow.GetSignalChannel(detached, name); ; {
 				var s vault.Sealed
-				to.Receive(free, &s)
+				to.Receive(detached, &s)
 				take(s)
 			}
 		})
 	}
-	err := workflow.SetUpdateHandler(g.ctx, signalName, func(_ workflow.Context, s vault.Sealed) (vault.Sealed, error) {
-		return g.signalled(id, s)
+	err := workflow.SetUpdateHandler(x.ctx, signalName, func(_ workflow.Context, s vault.Sealed) (vault.Sealed, error) {
+		return x.storeSignal(id, s)
 	})
 	if err != nil {
 		return err
 	}
-	err = workflow.SetUpdateHandlerWithOptions(g.ctx, letterName, func(_ workflow.Context, s vault.Sealed) error { return g.delivered(id, s) },
-		workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, s vault.Sealed) error { return g.acceptable(id, s) }})
+	err = workflow.SetUpdateHandlerWithOptions(x.ctx, answerName, func(_ workflow.Context, s vault.Sealed) error { return x.deliverAnswer(id, s) },
+		workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, s vault.Sealed) error { return x.validateAnswer(id, s) }})
 	if err != nil {
 		return err
 	}
-	err = workflow.SetQueryHandler(g.ctx, infoQuery, func() (vault.Sealed, error) { return g.answer(g.record.Run(ctx, id)) })
+	err = workflow.SetQueryHandler(x.ctx, infoQuery, func() (vault.Sealed, error) { return x.queryAnswer(x.record.Run(ctx, id)) })
 	if err != nil {
 		return err
 	}
-	err = workflow.SetQueryHandler(g.ctx, signalsQuery, func() (vault.Sealed, error) { return g.answer(g.record.Signals(ctx, id)) })
+	err = workflow.SetQueryHandler(x.ctx, signalsQuery, func() (vault.Sealed, error) { return x.queryAnswer(x.record.Signals(ctx, id)) })
 	if err != nil {
 		return err
 	}
-	return workflow.SetQueryHandler(g.ctx, stepsQuery, func(after int64) (vault.Sealed, error) { return g.page(id, after) })
+	return workflow.SetQueryHandler(x.ctx, stepsQuery, func(after int64) (vault.Sealed, error) { return x.stepsPage(id, after) })
 }
 
-// sorts returns what takes in each sort of what a run is sent by signals, in one order.
-func (g *generation) sorts(id string) iter.Seq2[string, func(vault.Sealed)] {
+// signalHandlers returns the name and the handler of each kind of signal, in a fixed order.
+func (x *execution) signalHandlers(id string) iter.Seq2[string, func(vault.Sealed)] {
 	return func(yield func(string, func(vault.Sealed)) bool) {
-		_ = yield(signalName, func(s vault.Sealed) { _, _ = g.signalled(id, s) }) && yield(letterName, func(s vault.Sealed) { g.left(g.delivered(id, s)) })
+		_ = yield(signalName, func(s vault.Sealed) { _, _ = x.storeSignal(id, s) }) && yield(answerName, func(s vault.Sealed) { x.logRejection(x.deliverAnswer(id, s)) })
 	}
 }
 
-// cancelled is why the run ends whose workflow is cancelled.
-func (g *generation) cancelled() error {
+// cancelError returns the error of a run whose workflow is cancelled.
+func (x *execution) cancelError() error {
 	reason := ""
-	if is := g.why(); is.Size > 0 {
-		if text, err := g.sent(is); err == nil {
+	if is := x.cancelReason(); is.Size > 0 {
+		if text, err := x.openSent(is); err == nil {
 			reason = string(text)
 		}
 	}
-	return store.ToCancel(g.begun.Head.ID, reason)
+	return store.ToCancel(x.initial.Head.ID, reason)
 }
 
-// why is the reason that was sent before the run is cancelled. The first one stays.
-func (g *generation) why() vault.Sealed {
-	if g.in.Why.Size == 0 {
-		workflow.GetSignalChannel(g.ctx, cancelName).ReceiveAsync(&g.in.Why)
+// cancelReason returns the reason that was sent before the run is cancelled. The first reason stays.
+func (x *execution) cancelReason() vault.Sealed {
+	if x.in.Why.Size == 0 {
+		workflow.GetSignalChannel(x.ctx, cancelName).ReceiveAsync(&x.in.Why)
 	}
-	return g.in.Why
+	return x.in.Why
 }
 
-// signalled stores what was sent to the run, and returns what is stored under its name.
-func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, error) {
-	text, err := g.sent(sealed)
+// storeSignal stores a signal that was sent to the run, and returns what is stored under its name.
+func (x *execution) storeSignal(id string, sealed vault.Sealed) (vault.Sealed, error) {
+	text, err := x.openSent(sealed)
 	if err != nil {
 		return vault.Sealed{}, err
 	}
@@ -104,44 +104,44 @@ func (g *generation) signalled(id string, sealed vault.Sealed) (vault.Sealed, er
 	if err := json.Unmarshal(text, &s); err != nil {
 		return vault.Sealed{}, err
 	}
-	if s, err = g.record.Signal(context.Background(), id, s); err != nil {
+	if s, err = x.record.Signal(context.Background(), id, s); err != nil {
 		return vault.Sealed{}, err
 	}
-	g.world.Happened()
-	return g.answer(s, nil)
+	x.world.Wake()
+	return x.queryAnswer(s, nil)
 }
 
-// sent opens what the run was sent. While that cannot be reached the task is tried again, also on other workers: it must not be
-// lost.
-func (g *generation) sent(sealed vault.Sealed) ([]byte, error) {
-	text, err := g.open(sealed)
-	if err != nil && !errors.Is(err, vault.ErrCodec) && (!errors.Is(err, blob.ErrGone) || !g.over()) {
+// openSent opens what was sent to the run. It must not be lost: while it cannot be reached, the task is retried, also
+// on other workers.
+func (x *execution) openSent(sealed vault.Sealed) ([]byte, error) {
+	text, err := x.open(sealed)
+	if err != nil && !errors.Is(err, vault.ErrCodec) && (!errors.Is(err, blob.ErrGone) || !x.handOverExpired()) {
 		panic(fmt.Errorf("the store of blobs: %w", err))
 	}
 	return text, err
 }
 
-// takeIn receives what was sent and not received yet, before the history ends.
-func (g *generation) takeIn(id string) {
-	for name, take := range g.sorts(id) {
-		for _, s := range g.received(name) {
+// drainSignals handles the signals that were sent and not received yet, before the history ends.
+func (x *execution) drainSignals(id string) {
+	for name, take := range x.signalHandlers(id) {
+		for _, s := range x.receiveAll(name) {
 			take(s)
 		}
 	}
 }
 
-// unread receives what was sent to a run that this worker does not carry out.
-func (g *generation) unread() map[string][]vault.Sealed {
+// pendingSignals returns the signals that were sent to a run that this worker does not carry out.
+func (x *execution) pendingSignals() map[string][]vault.Sealed {
 	all := map[string][]vault.Sealed{}
-	for name := range g.sorts("") {
-		all[name] = slices.Concat(g.in.Unread[name], g.received(name))
+	for name := range x.signalHandlers("") {
+		all[name] = slices.Concat(x.in.Unread[name], x.receiveAll(name))
 	}
 	return all
 }
 
-// received are the signals of a name that nobody has received yet.
-func (g *generation) received(name string) (all []vault.Sealed) {
-	for from := workflow.GetSignalChannel(g.ctx, name); ; {
+// receiveAll returns the signals of a name that nobody has received yet.
+func (x *execution) receiveAll(name string) (all []vault.Sealed) {
+	for from := workflow.GetSignalChannel(x.ctx, name); ; {
 		var s vault.Sealed
 		if !from.ReceiveAsync(&s) {
 			return all
@@ -150,10 +150,10 @@ func (g *generation) received(name string) (all []vault.Sealed) {
 	}
 }
 
-// page returns steps behind one, as lines of a file.
-func (g *generation) page(id string, after int64) (vault.Sealed, error) {
+// stepsPage returns the steps after a number, as lines of a run file.
+func (x *execution) stepsPage(id string, after int64) (vault.Sealed, error) {
 	var lines []byte
-	err := g.record.Steps(context.Background(), id, after, func(s engine.Step) error {
+	err := x.record.Steps(context.Background(), id, after, func(s engine.Step) error {
 		if len(lines) > pageBytes {
 			return nil
 		}
@@ -164,11 +164,11 @@ func (g *generation) page(id string, after int64) (vault.Sealed, error) {
 	if err != nil {
 		return vault.Sealed{}, err
 	}
-	return g.told(lines)
+	return x.sealAnswer(lines)
 }
 
-// answer tells who asks a value, or why there is none.
-func (g *generation) answer(v any, err error) (vault.Sealed, error) {
+// queryAnswer seals the answer to a query, unless it is an error.
+func (x *execution) queryAnswer(v any, err error) (vault.Sealed, error) {
 	var text []byte
 	if err == nil {
 		text, err = json.Marshal(v)
@@ -176,20 +176,20 @@ func (g *generation) answer(v any, err error) (vault.Sealed, error) {
 	if err != nil {
 		return vault.Sealed{}, err
 	}
-	return g.told(text)
+	return x.sealAnswer(text)
 }
 
-// listening has the run be watched, but for what is only replayed.
-func (g *generation) listening(id string) []agentscript.RunOption {
-	if g.w.opts.Listen == nil {
+// listen passes the events of the run to the worker's listener, except during a replay.
+func (x *execution) listen(id string) []agentscript.RunOption {
+	if x.w.opts.Listen == nil {
 		return nil
 	}
-	l := g.w.opts.Listen(id)
+	l := x.w.opts.Listen(id)
 	if l.Emit == nil {
 		return nil
 	}
 	return []agentscript.RunOption{agentscript.OnEvent(l.Kinds, func(e engine.Event) {
-		if !workflow.IsReplaying(g.ctx) {
+		if !workflow.IsReplaying(x.ctx) {
 			l.Emit(e)
 		}
 	})}

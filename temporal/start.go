@@ -17,8 +17,9 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// Start begins a run of a node or function of a module, and returns its id. Options are those of [agentscript.Module.Start]
-// that say what the run begins with: its input, arguments, id, seed and settings. All else is the worker's.
+// Start begins a run of a node or function of a module, and returns its id. It takes the options of
+// [agentscript.Module.Start] that define what the run begins with: its input, arguments, id, seed and settings.
+// Everything else is up to the worker.
 func (s *Store) Start(ctx context.Context, m *agentscript.Module, name string, opts ...agentscript.RunOption) (string, error) {
 	h, err := m.Head(ctx, name, opts...)
 	if err != nil {
@@ -27,8 +28,8 @@ func (s *Store) Start(ctx context.Context, m *agentscript.Module, name string, o
 	return h.ID, s.start(ctx, h, nil)
 }
 
-// Fork begins a run that answers from what another run of any store recorded every effect whose id is the same, and does
-// the rest: one of this store, or one that began on a machine. See [agentscript.ForkRun].
+// Fork begins a run that takes the outcome of every effect that another run recorded under the same id, and carries out
+// the rest. The other run may be in any store: in this one, or in that of a single machine. See [agentscript.ForkRun].
 func (s *Store) Fork(ctx context.Context, from engine.Store, of string, m *agentscript.Module, name string, opts ...agentscript.RunOption) (string, error) {
 	h, err := m.Head(ctx, name, append(opts[:len(opts):len(opts)], agentscript.StoreRun(from), agentscript.ForkRun(of))...)
 	if err != nil {
@@ -50,14 +51,14 @@ func (s *Store) Fork(ctx context.Context, from engine.Store, of string, m *agent
 	return h.ID, s.start(ctx, h, &parent)
 }
 
-// start begins a run with what it, and the run that it is a fork of, hold.
+// start begins a run with its head and, for a fork, the run that it forks.
 func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) error {
 	files, err := json.Marshal(h.Files)
 	if err != nil {
 		return err
 	}
 	in := Input{Limits: s.opts.limits(), Pin: s.opts.Pin, Listed: s.opts.Listed, Find: s.opts.FindWorker}
-	if in.Files, err = s.vault.Keep(ctx, bundleKey(h.Bundle), files); err != nil {
+	if in.Files, err = s.vault.Put(ctx, bundleKey(h.Bundle), files); err != nil {
 		return err
 	}
 	if parent != nil {
@@ -76,8 +77,8 @@ func (s *Store) start(ctx context.Context, h runfile.Head, parent *store.Whole) 
 		ID: h.ID, TaskQueue: s.opts.TaskQueue, WorkflowTaskTimeout: taskTime(in),
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		TypedSearchAttributes:                    s.opts.listedAt(h.RunHead),
-		Memo:                                     map[string]any{memoKey: memo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Seed: h.Seed, Parent: h.Parent, Begun: h.Begun}},
+		TypedSearchAttributes:                    s.opts.searchAttributes(h.RunHead),
+		Memo:                                     map[string]any{memoKey: startMemo{Script: h.Script, Bundle: h.Bundle, Entry: h.Entry, ABI: h.ABI, Seed: h.Seed, Parent: h.Parent, Begun: h.Begun}},
 	}, Workflow, in)
 	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); there {
 		return store.Exists(h.ID)

@@ -27,8 +27,8 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/vault"
 )
 
-// Store is the store of the runs on a Temporal server. What a run recorded is asked of its workflow while that goes on,
-// which needs a worker, and is its result afterwards. Workers alone take runs.
+// Store is the store of the runs on a Temporal server. While a run is under way, what it recorded is queried from its
+// workflow, which needs a worker; afterwards it is the workflow's result. Only workers take runs.
 type Store struct {
 	c     client.Client
 	opts  Options
@@ -58,19 +58,19 @@ func (s *Store) Wait(ctx context.Context, id string) (engine.RunInfo, error) {
 
 // Run implements [engine.Store].
 func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
-	is, err := s.described(ctx, id)
+	is, err := s.describe(ctx, id)
 	if err != nil {
 		return engine.RunInfo{}, err
 	}
 	if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		info := engine.RunInfo{}
-		if err := s.ask(ctx, id, infoQuery, &info); err != nil {
-			return s.listed(is), err // what the server says by itself
+		if err := s.query(ctx, id, infoQuery, &info); err != nil {
+			return s.infoOf(is), err // what the server knows by itself
 		}
-		info.Status, info.Live, info.Owner = s.listed(is).Status, true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
+		info.Status, info.Live, info.Owner = s.infoOf(is).Status, true, engine.Owner{Name: "the workers of " + s.opts.TaskQueue}
 		return info, nil
 	}
-	info := s.listed(is)
+	info := s.infoOf(is)
 	w, err := s.result(ctx, id)
 	if err != nil || w.Head.ID == "" {
 		return info, err
@@ -79,18 +79,18 @@ func (s *Store) Run(ctx context.Context, id string) (engine.RunInfo, error) {
 	return info, nil
 }
 
-func (s *Store) described(ctx context.Context, id string) (*workflowpb.WorkflowExecutionInfo, error) {
+func (s *Store) describe(ctx context.Context, id string) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := s.c.DescribeWorkflowExecution(ctx, id, "")
 	if _, none := errors.AsType[*serviceerror.NotFound](err); none {
 		return nil, store.NotFound(id)
 	}
 	if err != nil {
-		return nil, unreached(err)
+		return nil, serverError(err)
 	}
 	return d.WorkflowExecutionInfo, nil
 }
 
-// queueOf returns the task queue that a run is of, which may be another one than that of this store.
+// queueOf returns the task queue of a run, which may be another one than that of this store.
 func (s *Store) queueOf(ctx context.Context, id string) string {
 	d, err := s.c.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) queueOf(ctx context.Context, id string) string {
 	return cmp.Or(d.GetExecutionConfig().GetTaskQueue().GetName(), s.opts.TaskQueue)
 }
 
-func unreached(err error) error {
+func serverError(err error) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the Temporal server: %w", err)
 }
 
@@ -116,20 +116,20 @@ func unreadable(err error) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "what the run recorded cannot be read: %w", err)
 }
 
-// ask asks the workflow of a run.
-func (s *Store) ask(ctx context.Context, id, query string, to any, args ...any) error {
-	text, err := s.asked(ctx, id, query, args...)
+// query queries the workflow of a run.
+func (s *Store) query(ctx context.Context, id, query string, to any, args ...any) error {
+	text, err := s.queryBytes(ctx, id, query, args...)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(text, to)
 }
 
-func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(whole, answerWithin)
+func (s *Store) queryBytes(whole context.Context, id, query string, args ...any) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(whole, answerTimeout)
 	defer cancel()
 	v, err := s.c.QueryWorkflow(ctx, id, "", query, args...)
-	for waits(err) && ctx.Err() == nil { // for a worker that has what others lack
+	for waitsForWorker(err) && ctx.Err() == nil { // for a worker that has what others lack
 		select {
 		case <-time.After(500 * time.Millisecond):
 		case <-ctx.Done():
@@ -137,14 +137,14 @@ func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]b
 		v, err = s.c.QueryWorkflow(ctx, id, "", query, args...)
 	}
 	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
-	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has asked for tasks lately
+	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has polled the queue lately
 	if late || none || ctx.Err() == context.DeadlineExceeded {
 		queue := s.queueOf(whole, id)
 		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, queue).
 			WithHelp("start one: agentscript temporal worker --task-queue %s", text.ShellWord(queue))
 	}
 	if err != nil {
-		return nil, unreached(err)
+		return nil, serverError(err)
 	}
 	var sealed vault.Sealed
 	if err := v.Get(&sealed); err != nil {
@@ -153,17 +153,17 @@ func (s *Store) asked(whole context.Context, id, query string, args ...any) ([]b
 	return s.open(ctx, sealed)
 }
 
-// waits reports whether the run waits for a worker that has what others lack: its history begins only later, or has ended before
-// somebody could ask, or a worker was asked that cannot carry it out.
-func waits(err error) bool {
+// waitsForWorker reports whether the run waits for a worker that has what others lack: its history begins later, or
+// ended before it could be queried, or a worker was queried that cannot carry it out.
+func waitsForWorker(err error) bool {
 	if err == nil {
 		return false
 	}
 	_, later := errors.AsType[*serviceerror.WorkflowNotReady](err)
-	return later || slices.ContainsFunc([]string{"unknown queryType agentscript.", "unknown update agentscript.", handedOn}, func(s string) bool { return strings.Contains(err.Error(), s) })
+	return later || slices.ContainsFunc([]string{"unknown queryType agentscript.", "unknown update agentscript.", handOverText}, func(s string) bool { return strings.Contains(err.Error(), s) })
 }
 
-// result is what a run that has ended recorded; it is empty where its workflow was ended from outside.
+// result returns what a run that has ended recorded. It is empty if the workflow was terminated from outside.
 func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error) {
 	var out Output
 	err = s.c.GetWorkflow(ctx, id, "").Get(ctx, &out)
@@ -175,14 +175,14 @@ func (s *Store) result(ctx context.Context, id string) (w store.Whole, err error
 		return w, nil
 	}
 	if err != nil {
-		return w, unreached(err)
+		return w, serverError(err)
 	}
 	return record.Whole(out.Run, func(part vault.Sealed) ([]byte, error) { return s.open(ctx, part) })
 }
 
 // Steps implements [engine.Store].
 func (s *Store) Steps(ctx context.Context, id string, after int64, each func(engine.Step) error) error {
-	is, err := s.described(ctx, id)
+	is, err := s.describe(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 		return nil
 	}
 	for {
-		page, err := s.asked(ctx, id, stepsQuery, after)
+		page, err := s.queryBytes(ctx, id, stepsQuery, after)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -218,7 +218,8 @@ func (s *Store) Steps(ctx context.Context, id string, after int64, each func(eng
 	}
 }
 
-// pageOfRuns is how many runs the server lists at once. A page of as many as it likes was seen to take longer than it waits.
+// pageOfRuns is how many runs the server lists at once. A page of the server's own size was seen to take longer than
+// the server waits.
 const pageOfRuns = 100
 
 // Runs implements [engine.Store].
@@ -227,13 +228,13 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 	for next := []byte(nil); ; {
 		page, err := s.c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType STARTS_WITH 'agentscript.v'", NextPageToken: next, PageSize: pageOfRuns})
 		if err != nil {
-			return nil, unreached(err)
+			return nil, serverError(err)
 		}
 		for _, is := range page.Executions {
 			if is.Status == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 				continue
 			}
-			info := s.listed(is)
+			info := s.infoOf(is)
 			if store.Lets(f, &info) {
 				all = append(all, info)
 			}
@@ -249,17 +250,17 @@ func (s *Store) Runs(ctx context.Context, f engine.RunFilter) ([]engine.RunInfo,
 	return all, nil
 }
 
-// listed is what the server says of a run by itself.
-func (s *Store) listed(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
+// infoOf returns what the server knows about a run by itself.
+func (s *Store) infoOf(is *workflowpb.WorkflowExecutionInfo) engine.RunInfo {
 	info := engine.RunInfo{RunHead: engine.RunHead{ID: is.Execution.WorkflowId}}
-	var m memo
-	if memoOf(is.Memo, memoKey, &m) {
+	var m startMemo
+	if readMemo(is.Memo, memoKey, &m) {
 		info.Script, info.Bundle, info.Entry, info.ABI, info.Seed, info.Parent, info.Begun = m.Script, m.Bundle, m.Entry, m.ABI, m.Seed, m.Parent, m.Begun
 	}
 	info.Status = statusOf(is.Status)
 	info.Live = info.Status == engine.RunRunning
-	var at standing
-	if memoOf(is.Memo, standingKey, &at) {
+	var at statusMemo
+	if readMemo(is.Memo, statusKey, &at) {
 		info.Steps, info.Waiting, info.Usage = at.Steps, at.Waiting, at.Usage
 		if info.Live {
 			info.Status = at.Status
@@ -284,9 +285,9 @@ func statusOf(s enumspb.WorkflowExecutionStatus) engine.RunStatus {
 	return engine.RunFailed
 }
 
-// DeleteRun implements [engine.Store]. Its blobs stay, since others may need them.
+// DeleteRun implements [engine.Store]. It keeps the run's blobs, since other runs may need them.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
-	is, err := s.described(ctx, id)
+	is, err := s.describe(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	}
 	_, err = s.c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{Namespace: s.opts.Namespace, WorkflowExecution: is.Execution})
 	if err != nil {
-		return unreached(err)
+		return serverError(err)
 	}
 	return nil
 }
@@ -304,7 +305,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 func (s *Store) PutBundle(ctx context.Context, hash string, b engine.Bundle) error {
 	files, err := json.Marshal(b)
 	if err == nil {
-		_, err = s.vault.Keep(ctx, bundleKey(hash), files)
+		_, err = s.vault.Put(ctx, bundleKey(hash), files)
 	}
 	return err
 }
@@ -323,17 +324,17 @@ func (s *Store) Bundle(ctx context.Context, hash string) (b engine.Bundle, err e
 
 // CreateRun implements [engine.Store].
 func (s *Store) CreateRun(context.Context, engine.RunHead, engine.Owner) (engine.OpenRun, error) {
-	return nil, elsewhere()
+	return nil, workersOnly()
 }
 
 // TakeRun implements [engine.Store].
 func (s *Store) TakeRun(context.Context, string, engine.Owner) (engine.OpenRun, error) {
-	return nil, elsewhere()
+	return nil, workersOnly()
 }
 
-func elsewhere() error {
+func workersOnly() error {
 	return engine.Errorf(engine.KindStore, diag.RunHeld, "runs on Temporal belong to its workers").WithHelp("begin one with Store.Start, or agentscript temporal run")
 }
 
-// Close implements [engine.Store]. The client is the host's.
+// Close implements [engine.Store]. It leaves the client open, which belongs to the host.
 func (s *Store) Close() error { return nil }

@@ -15,7 +15,7 @@ import (
 
 // Inside are the packages, or the files of one by their pattern, that run within the workflow of a run.
 var Inside = []string{
-	"temporal/*.go", "temporal/internal/world/*", "temporal/internal/record/*", "temporal/internal/told/*",
+	"temporal/*.go", "temporal/internal/world/*", "temporal/internal/record/*", "temporal/internal/eventlog/*",
 	"engine/journal/*", "engine/run/*", "engine/internal/exec/*", "engine/internal/interp/*", "engine/internal/conversation/*",
 	"engine/internal/quiet/*", "engine/internal/flight/*", "engine/sched/coop*.go", "engine/sched/world.go",
 	"engine/store/memory*.go", "engine/store/whole.go",
@@ -24,14 +24,14 @@ var Inside = []string{
 // AnyOrder are the functions inside whose ranges over maps make the same in any order, and why. What is sorted afterwards needs
 // no row.
 var AnyOrder = map[string]string{
-	"engine/journal/acted.go actedAt":       "it makes a set",
-	"engine/journal/journal.go Worked":      "it is a sum",
-	"engine/journal/journal.go step":        "it is a maximum",
-	"engine/journal/signals.go Refuse":      "it is a maximum",
-	"engine/internal/exec/memory.go Begin":  "no two entries have one key",
-	"temporal/internal/told/reader.go Take": "it is a maximum",
-	"engine/store/memorystore.go DeleteRun": "it asks whether there is one",
-	"engine/store/memorystore.go Close":     "each run is given up by itself, and nobody sees when",
+	"engine/journal/acted.go actedAt":           "it makes a set",
+	"engine/journal/journal.go Worked":          "it is a sum",
+	"engine/journal/journal.go step":            "it is a maximum",
+	"engine/journal/signals.go Refuse":          "it is a maximum",
+	"engine/internal/exec/memory.go Begin":      "no two entries have one key",
+	"temporal/internal/eventlog/reader.go Take": "it is a maximum",
+	"engine/store/memorystore.go DeleteRun":     "it asks whether there is one",
+	"engine/store/memorystore.go Close":         "each run is given up by itself, and nobody sees when",
 }
 
 // IsInside reports whether a file runs within a workflow.

@@ -1,4 +1,4 @@
-// Package blob keeps what is too large for the history of a run, by the hash of what it is: of values and scripts.
+// Package blob stores values and scripts that are too large for the history of a run, by their hash.
 package blob
 
 import (
@@ -13,19 +13,19 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Store keeps blobs where all workers reach them. It is safe for concurrent use. A blob never changes, so that one that is
-// there need not be written again. The keys are lower-case hexadecimal.
+// Store holds blobs where all workers reach them. It is safe for concurrent use. A blob never changes, so that one that
+// exists need not be written again. Keys are lower-case hexadecimal.
 type Store interface {
-	// Put keeps a blob under its key.
+	// Put stores a blob under its key.
 	Put(ctx context.Context, key string, data []byte) error
-	// Get returns a blob; for one that is not there an error that is [ErrGone].
+	// Get returns a blob. If it does not exist, the error is [ErrGone].
 	Get(ctx context.Context, key string) ([]byte, error)
 }
 
-// ErrGone is the error for a blob that is not in its store. A run that needs one fails; other errors are tried again.
+// ErrGone is the error for a blob that is not in its store. A run that needs the blob fails; other errors are retried.
 var ErrGone = &engine.Error{Kind: engine.KindStore, Code: diag.BlobGone}
 
-// Gone returns the error of [Store] for a blob that is not there.
+// Gone returns the error of [Store] for a blob that does not exist.
 func Gone(key string) error {
 	return engine.Errorf(engine.KindStore, diag.BlobGone, "the blob %s is not in the store of blobs", key).
 		WithHelp("all workers and clients need the same store, which keeps blobs as long as the server keeps histories")
@@ -33,16 +33,16 @@ func Gone(key string) error {
 
 type dir string
 
-// Dir returns a store in a directory, which is made when something is put.
+// Dir returns a store in a directory. The first Put creates the directory.
 func Dir(path string) Store { return dir(path) }
 
 func (d dir) path(key string) string { return filepath.Join(string(d), key[:min(2, len(key))], key) }
 
-// Put implements [Store]. What is there is whole: a file gets its name once it is written.
+// Put implements [Store]. Files are always complete: a file gets its name after it was written.
 func (d dir) Put(_ context.Context, key string, data []byte) error {
 	path := d.path(key)
 	if is, err := os.Stat(path); err == nil && is.Size() == int64(len(data)) {
-		_ = os.Chtimes(path, time.Time{}, time.Now()) // it is in use, for those that remove old files; one may only read here
+		_ = os.Chtimes(path, time.Time{}, time.Now()) // it is in use, for programs that remove old files; an error is ignored, as access may be read-only
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

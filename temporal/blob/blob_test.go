@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A blob that is put again is as young as a new one, so that files can be removed by their age.
+// A blob that is put again counts as new, so that files can be removed by their age.
 func TestPutAgain(t *testing.T) {
 	dir := t.TempDir()
 	s := Dir(dir)

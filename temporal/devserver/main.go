@@ -1,5 +1,5 @@
-// Command agentscript-temporal-devserver is a Temporal server in one process, for laptops and
-// tests. It keeps its data in memory or in one file. It is no server for production.
+// Command agentscript-temporal-devserver is a Temporal server in one process, for laptops and tests. It keeps its data
+// in memory or in one file. It is not for production.
 package main
 
 import (
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if o.quiet {
 		s.level.SetLevel(zap.FatalLevel)
 	}
-	// A start cannot be interrupted, other than by the end of the process, which the file survives.
+	// Only the end of the process interrupts a start; the file survives that.
 	started := make(chan error, 1)
 	go func() { started <- s.Start() }()
 	select {

@@ -34,7 +34,7 @@ func (s *server) ready(ctx context.Context, o options) error {
 		added = added || a
 	}
 	if added {
-		// Each service reads the namespaces on a timer, and there is no call to ask whether it has.
+		// Each service reads the namespaces on a timer, and no call reports whether it has.
 		select {
 		case <-time.After(2 * namespaceRefresh):
 		case <-ctx.Done():
@@ -59,8 +59,8 @@ func waitFor(ctx context.Context, conn grpc.ClientConnInterface, namespace strin
 	}
 }
 
-// addAttributes adds the search attributes that a namespace lacks, and reports whether there were
-// any. A new namespace has them all; one that an earlier server left in the file may not.
+// addAttributes adds the search attributes that a namespace lacks, and reports whether it lacked any. A new namespace
+// has them all; one that an earlier server left in the file may not.
 func addAttributes(ctx context.Context, conn grpc.ClientConnInterface, namespace string, o options) (bool, error) {
 	if len(o.attributes) == 0 {
 		return false, nil

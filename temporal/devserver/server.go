@@ -34,8 +34,8 @@ const (
 	clusterName = "active"
 	loopback    = "127.0.0.1"
 
-	// namespaceRefresh is how often the services read the namespaces again. A search attribute that
-	// is added to a namespace is known everywhere after that long.
+	// namespaceRefresh is how often the services read the namespaces again. After that time, a new search attribute of
+	// a namespace is known everywhere.
 	namespaceRefresh = time.Second
 )
 
@@ -43,7 +43,7 @@ const (
 type options struct {
 	ip         net.IP
 	port       int    // 0: a free one
-	db         string // a file; "": the data stays in memory
+	db         string // a file; "": in memory
 	namespaces []string
 	attributes map[string]enumspb.IndexedValueType // search attributes that each namespace has
 
@@ -68,7 +68,7 @@ func newServer(o options) (*server, error) {
 	if o.ip.IsUnspecified() {
 		host = loopback
 	}
-	// The frontend alone listens where the user says. The other services are for this process.
+	// Only the frontend listens where the user says. The other services are for this process.
 	address := net.JoinHostPort(host, strconv.Itoa(ports[0]))
 	services := map[string]config.Service{}
 	hosts := map[primitives.ServiceName]static.Hosts{}
@@ -79,7 +79,7 @@ func newServer(o options) (*server, error) {
 			rpc.BindOnIP, at = o.ip.String(), address
 		}
 		services[name] = config.Service{RPC: rpc}
-		// Fixed hosts instead of gossip: a restarted server need not wait until its predecessor is given up.
+		// Fixed hosts instead of gossip: a restarted server need not wait until its predecessor is declared dead.
 		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(at)
 	}
 
@@ -135,17 +135,16 @@ func newServer(o options) (*server, error) {
 	return &server{Server: s, address: address, level: level}, nil
 }
 
-// Stop ends the services one by one. What those that still run say of those that do not is not news.
+// Stop ends the services one by one. The errors that the running services log about the stopped ones are suppressed.
 func (s *server) Stop() error {
 	s.level.SetLevel(zap.FatalLevel)
 	return s.Server.Stop()
 }
 
-// dynamicConfig returns what differs from the server's defaults, which are made for many shards on
-// many machines.
+// dynamicConfig returns the differences from the server's defaults, which are made for many shards on many machines.
 func dynamicConfig() dynamicconfig.StaticClient {
-	// A queue is polled at most that often a second and shard. At the default of 20 one shard hands
-	// out 20 tasks a second to all workflows together.
+	// A queue is polled at most this often per second and shard. At the default of 20, one shard hands out 20 tasks a
+	// second to all workflows together.
 	const polls = 5000
 	return dynamicconfig.StaticClient{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key():   polls,
@@ -157,7 +156,7 @@ func dynamicConfig() dynamicconfig.StaticClient {
 
 		dynamicconfig.NamespaceCacheRefreshInterval.Key():           namespaceRefresh,
 		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
-		// A server for tests asks nobody on the internet whether it is up to date.
+		// A server for tests does not ask on the internet whether it is up to date.
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 	}
 }
@@ -198,13 +197,13 @@ func prepareStore(cfg *config.SQL, o options) error {
 	return sqlite.CreateNamespaces(cfg, namespaces...)
 }
 
-// prepareFile creates a database file, or checks that one that is there is a Temporal server's.
+// prepareFile creates a database file, or checks that an existing one belongs to a Temporal server.
 func prepareFile(cfg *config.SQL, file string) error {
 	// The name becomes a part of a URI.
 	if strings.ContainsAny(file, "?#%") {
 		return errors.New("the name must not contain ?, # or %")
 	}
-	// SQLite creates files for everyone to read, and its journal with the mode of the file.
+	// SQLite creates files that everyone can read, and its journal with the mode of the file.
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return reason(err)
@@ -237,7 +236,7 @@ func prepareFile(cfg *config.SQL, file string) error {
 	return db.Exec("COMMIT")
 }
 
-// storeError returns the words for what a user can do something about.
+// storeError returns a readable message for errors that a user can fix.
 func storeError(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "SQLITE_NOTADB"), strings.Contains(text, "not a database"):
@@ -256,8 +255,8 @@ func reason(err error) error {
 	return err
 }
 
-// pickPorts returns n ports: the wanted one, or a free one for 0, and free ones on the loopback
-// interface. The server listens by number, so a port can in theory be taken before it does.
+// pickPorts returns n ports: first the wanted one, or a free one if it is 0, then free ones on the loopback interface.
+// The server listens by number, so a port can in theory be taken before it listens.
 func pickPorts(ip net.IP, wanted, n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {

@@ -1,5 +1,5 @@
-// Package sqlite keeps blobs in one file, for the workers and clients of one machine. It is a package of its own, so that
-// programs which keep them elsewhere link no SQLite.
+// Package sqlite stores blobs in one file, for the workers and clients of one machine. It is a separate package, so
+// that programs that store blobs elsewhere do not link SQLite.
 package sqlite
 
 import (
@@ -17,19 +17,19 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// Store is a store of blobs in a file. Several processes may have it open. The file must be on a disk of the machine: its locks
-// do not reach over a network.
+// Store is a store of blobs in a file. Several processes may open it. The file must be on a local disk: its locks do
+// not work over a network.
 type Store struct{ db *sql.DB }
 
 var _ blob.Store = (*Store)(nil)
 
-// usedAnew is after how long a blob that is put again counts as new: those that remove old ones go by that.
-const usedAnew = time.Minute
+// touchInterval is the time after which a blob that is put again counts as new, for programs that remove old ones.
+const touchInterval = time.Minute
 
 const schema = `CREATE TABLE IF NOT EXISTS blobs (key TEXT PRIMARY KEY, data BLOB NOT NULL, used INTEGER NOT NULL) STRICT`
 
-// Open opens a file, which is made if it is not there; its directory must be. The column used of its one table, blobs, is when a
-// blob was put last, in seconds of Unix time, for those that remove old ones.
+// Open opens a file, and creates it if it does not exist; its directory must exist. In its only table, blobs, the
+// column used is the time of the last put in seconds of Unix time, for programs that remove old blobs.
 func Open(path string) (*Store, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Store) Put(ctx context.Context, key string, data []byte) error {
 	var size, used int64
 	err := s.db.QueryRowContext(ctx, `SELECT length(data), used FROM blobs WHERE key = ?`, key).Scan(&size, &used)
 	switch {
-	case err == nil && size == int64(len(data)) && now.Sub(time.Unix(used, 0)) < usedAnew:
+	case err == nil && size == int64(len(data)) && now.Sub(time.Unix(used, 0)) < touchInterval:
 		return nil
 	case err == nil && size == int64(len(data)):
 		_, err = s.db.ExecContext(ctx, `UPDATE blobs SET used = ? WHERE key = ?`, now.Unix(), key)

@@ -24,7 +24,8 @@ func open(t *testing.T, path string) *Store {
 	return s
 }
 
-// Stores of blobs are alike: what was put is there for all that have the same one, whole, and what was not is gone.
+// All stores of blobs behave alike: what was put is there, complete, for everyone that opens the same store, and what
+// was not put is [blob.ErrGone].
 func TestStores(t *testing.T) {
 	dir := t.TempDir()
 	for name, two := range map[string][2]blob.Store{
@@ -64,7 +65,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// A blob that is put again is as young as a new one, so that rows can be removed by their age, and nobody else reads the file.
+// A blob that is put again counts as new, so that rows can be removed by their age, and nobody else can read the file.
 func TestPutAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "blobs.db")
 	s := open(t, path)
@@ -88,7 +89,7 @@ func TestPutAgain(t *testing.T) {
 	}
 }
 
-// A file that is no database is an error that names it.
+// A file that is not a database is an error that names it.
 func TestNoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "blobs.db")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {

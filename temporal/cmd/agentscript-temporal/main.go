@@ -1,5 +1,5 @@
-// Command agentscript-temporal runs scripts of agentscript on a Temporal server. It is also agentscript temporal, where it
-// lies beside that command or on the path.
+// Command agentscript-temporal runs scripts of agentscript on a Temporal server. It is also available as agentscript
+// temporal, if it is next to that command or on the path.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/cli"
 )
 
-// version is set by the linker; a module that was built from the proxy knows its own.
+// version is set by the linker. A module that was built from the proxy knows its own version.
 var version string
 
 func main() { os.Exit(cli.Main(version)) }

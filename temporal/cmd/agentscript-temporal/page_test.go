@@ -13,11 +13,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// serverEnv names the development server, as `make temporal-server` builds it.
+// serverEnv names the development server that `make temporal-server` builds.
 const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
 
-// The five lines with which docs/temporal.md begins have two workers carry out a run. What they leave to defaults is
-// added: a port that is free, and answers that a test knows.
+// The five lines at the beginning of docs/temporal.md run a script on two workers. The test adds what they leave to
+// defaults: a free port, and prepared answers.
 func TestFirstLinesOfThePage(t *testing.T) {
 	server := os.Getenv(serverEnv)
 	switch {
@@ -75,13 +75,13 @@ func TestFirstLinesOfThePage(t *testing.T) {
 		if !beside {
 			t.Fatalf("%q does not go on beside the others", line)
 		}
-		said, err := os.CreateTemp(dir, "said")
+		logFile, err := os.CreateTemp(dir, "log")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer said.Close()
+		defer logFile.Close()
 		cmd, _ := shell(line)
-		cmd.Stdout, cmd.Stderr = said, said
+		cmd.Stdout, cmd.Stderr = logFile, logFile
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestFirstLinesOfThePage(t *testing.T) {
 			_ = cmd.Wait()
 		})
 		hang.Until(t, line+" is ready", func() bool {
-			text, err := os.ReadFile(said.Name())
+			text, err := os.ReadFile(logFile.Name())
 			return err == nil && strings.Contains(string(text), ready)
 		})
 	}

@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// process is a server that runs.
+// process is a running server.
 type process struct {
 	*exec.Cmd
 	stdin      io.Closer
@@ -77,7 +77,7 @@ type process struct {
 	Namespaces []string
 }
 
-// start starts a server and returns once it has said that it answers.
+// start starts a server and returns once it has reported that it is ready.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(command(t), append([]string{"--with-parent"}, args...)...), stderr: &strings.Builder{}}
@@ -212,7 +212,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.end(t)
-	// Another port, and a namespace that was not there.
+	// Another port, and a new namespace.
 	p = start(t, "--addr", "127.0.0.1:0", "--db", db, "--namespace", "default", "--namespace", "late")
 	if _, err := dial(t, p, "late").CheckHealth(context.Background(), nil); err != nil {
 		t.Error(err)

@@ -59,7 +59,7 @@ func steps(ctx workflow.Context, n int) (int, error) {
 	return sum, nil
 }
 
-// asked is a workflow that ends with the value that an update brings.
+// asked is a workflow that ends with the value that an update sends.
 func asked(ctx workflow.Context) (string, error) {
 	answer := ""
 	err := workflow.SetUpdateHandler(ctx, "answer", func(_ workflow.Context, text string) (int, error) {
@@ -86,7 +86,7 @@ func work(t *testing.T, c client.Client, count *counter, o worker.Options) {
 	t.Cleanup(w.Stop)
 }
 
-// result returns what a run ends with.
+// result returns the result of a run.
 func result[T any](t *testing.T, run client.WorkflowRun) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -168,7 +168,7 @@ func TestKilledServerGoesOn(t *testing.T) {
 		again += times - 1
 	}
 	t.Logf("ended %v after the kill, %d steps run again", took, again)
-	// The step in flight may run twice, none that was answered may.
+	// The step in flight may run twice, but no step that was answered.
 	if len(count.ran) != n || again > 1 {
 		t.Errorf("%d different steps, %d run again", len(count.ran), again)
 	}
@@ -196,7 +196,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestDeployment runs a workflow on a version of a worker that was made the current one.
+// TestDeployment runs a workflow on a worker version that was made the current one.
 func TestDeployment(t *testing.T) {
 	p := start(t, "--addr", "127.0.0.1:0")
 	c := dial(t, p, "default")
@@ -228,8 +228,8 @@ func TestDeployment(t *testing.T) {
 	}
 }
 
-// TestSearchAttributes finds workflows by an attribute that the server began with, and by one that
-// a later server adds to the same file.
+// TestSearchAttributes finds workflows by an attribute that the server started with, and by one that a later server
+// adds to the same file.
 func TestSearchAttributes(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "t.db")
 	find := func(p *process, name string) {

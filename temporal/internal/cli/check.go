@@ -31,7 +31,7 @@ func (v *verbs) check() *cobra.Command {
 				opts = append(opts, agentscript.WithStrict())
 			}
 			s, err := setup.Load(v.c, ctx, file, root, opts...)
-			if f, ok := errors.AsType[*term.Failure](err); ok { // the other files may be as they should
+			if f, ok := errors.AsType[*term.Failure](err); ok { // the other files may be fine
 				v.c.Report(f.Found, f.Sources)
 				code = max(code, f.Code)
 				continue
@@ -41,7 +41,7 @@ func (v *verbs) check() *cobra.Command {
 			}
 			found := s.Diagnostics()
 			if !pin {
-				found = append(found, places(s)...)
+				found = append(found, warnLocal(s)...)
 			}
 			v.c.Report(found, s.Sources())
 			if len(found) > 0 && strict {

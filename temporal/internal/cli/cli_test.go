@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// roleEnv has this test's own program be the command.
+// roleEnv makes the test binary act as the command.
 const roleEnv = "AGENTSCRIPT_CLI_ROLE"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bench is where commands run: the root of the repository, with a state of their own.
+// bench runs commands in the root of the repository, with a separate state.
 type bench struct {
 	t   *testing.T
 	env []string
@@ -54,7 +54,7 @@ func (b *bench) command(name string, args ...string) *exec.Cmd {
 
 var repository = filepath.Join("..", "..", "..")
 
-// agentscript builds the command for this machine, and returns its path.
+// agentscript builds the command for local runs, and returns its path.
 func (b *bench) agentscript() string {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "agentscript")
@@ -66,13 +66,13 @@ func (b *bench) agentscript() string {
 	return path
 }
 
-// said is what came of a command.
-type said struct {
+// commandResult is the result of a command.
+type commandResult struct {
 	out, err string
 	code     int
 }
 
-func (b *bench) does(name string, args ...string) (s said) {
+func (b *bench) exec(name string, args ...string) (s commandResult) {
 	b.t.Helper()
 	cmd := b.command(name, args...)
 	var out, errs bytes.Buffer
@@ -82,13 +82,13 @@ func (b *bench) does(name string, args ...string) (s said) {
 	if err != nil && !errors.As(err, &exit) {
 		b.t.Fatal(err)
 	}
-	return said{strings.TrimSuffix(out.String(), "\n"), errs.String(), cmd.ProcessState.ExitCode()}
+	return commandResult{strings.TrimSuffix(out.String(), "\n"), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// temporal runs the command, and fails the test unless it ends with a code and its stderr has some words.
-func (b *bench) temporal(code int, words string, args ...string) said {
+// temporal runs the command, and fails the test unless it exits with the code and its stderr contains words.
+func (b *bench) temporal(code int, words string, args ...string) commandResult {
 	b.t.Helper()
-	s := b.does("temporal", args...)
+	s := b.exec("temporal", args...)
 	if s.code != code || !strings.Contains(s.err, words) {
 		b.t.Fatalf("%s: exit %d, want %d, and %q in\n%s\n%s", strings.Join(args, " "), s.code, code, words, s.err, s.out)
 	}
@@ -143,9 +143,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A server that nobody reaches ends each verb with its own exit code, within the time that it is given.
+// A server that cannot be reached ends each verb with its own exit code, within the given time.
 func TestNoServer(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections, and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and sends nothing
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +164,10 @@ func TestNoServer(t *testing.T) {
 
 var shared *exec.Cmd
 
-// address is that of the server that tests share, in the environment of what runs there.
+// address is that of the server that tests share, as seen by what runs there.
 var address string
 
-// serverEnv names the development server, as `make temporal-server` builds it.
+// serverEnv names the development server that `make temporal-server` builds.
 const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
 
 // serverPath returns the path of the development server. Without one the test is skipped.
@@ -180,21 +180,21 @@ func serverPath(t *testing.T) string {
 	return path
 }
 
-// onServer returns a bench whose commands speak to a server. Without one the test is skipped.
+// onServer returns a bench whose commands use a server. Without one the test is skipped.
 func onServer(t *testing.T) *bench {
 	t.Helper()
 	path := serverPath(t)
 	if shared == nil {
 		var err error
-		if shared, address, err = started(path, "127.0.0.1:0"); err != nil {
+		if shared, address, err = launch(path, "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return newBench(t, "TEMPORAL_ADDRESS="+address)
 }
 
-// started starts a server that ends with this process at the latest.
-func started(path, at string) (*exec.Cmd, string, error) {
+// launch starts a server that ends with this process at the latest.
+func launch(path, at string) (*exec.Cmd, string, error) {
 	cmd := exec.Command(path, "--addr", at, "--quiet", "--with-parent")
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, "", err
@@ -203,25 +203,25 @@ func started(path, at string) (*exec.Cmd, string, error) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	var said struct{ Address string }
+	var ready struct{ Address string }
 	if err == nil {
-		err = json.NewDecoder(out).Decode(&said)
+		err = json.NewDecoder(out).Decode(&ready)
 	}
-	return cmd, said.Address, err
+	return cmd, ready.Address, err
 }
 
-// worker begins a worker, and returns it when it is ready.
+// worker starts a worker, and returns when it is ready.
 func (b *bench) worker(args ...string) *exec.Cmd {
 	b.t.Helper()
-	cmd, _ := b.logged(args...)
+	cmd, _ := b.workerWithLog(args...)
 	return cmd
 }
 
-// logged is worker, with what that writes to stderr.
-func (b *bench) logged(args ...string) (*exec.Cmd, *locked) {
+// workerWithLog is like worker, and also returns what the worker writes to stderr.
+func (b *bench) workerWithLog(args ...string) (*exec.Cmd, *syncBuffer) {
 	b.t.Helper()
 	cmd := b.command("temporal", append([]string{"worker"}, args...)...)
-	errs := &locked{}
+	errs := &syncBuffer{}
 	cmd.Stderr = errs
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)

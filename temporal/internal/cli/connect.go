@@ -29,10 +29,10 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob/sqlite"
 )
 
-// blobsVariable names the directory of blobs.
+// blobsVariable names the environment variable for the directory of blobs.
 const blobsVariable = "AGENTSCRIPT_TEMPORAL_BLOBS"
 
-// The variables of the official command and its libraries.
+// The environment variables of the official command and its libraries.
 const (
 	tlsVariable  = "TEMPORAL_TLS"
 	certVariable = "TEMPORAL_TLS_CLIENT_CERT_PATH"
@@ -41,16 +41,16 @@ const (
 	nameVariable = "TEMPORAL_TLS_SERVER_NAME"
 )
 
-// server is what the flags say about a server, and about what its runs have in common.
+// server holds the flags about the server, and about what its runs have in common.
 type server struct {
 	address, namespace, queue, blobs string
 	secure                           bool
-	makes                            bool // a file of blobs that is not there
+	createBlobs                      bool // creates a missing file of blobs
 	cert, key, ca, name, apiKey      string
 	timeout                          time.Duration
 }
 
-// addTo adds the flags, whose names are those of the official command where it has them.
+// addTo adds the flags. Their names are those of the official command where it has them.
 func (s *server) addTo(f *pflag.FlagSet) {
 	f.StringVar(&s.address, "address", "", "the server, as `HOST:PORT` (TEMPORAL_ADDRESS, default localhost:7233)")
 	f.StringVar(&s.namespace, "namespace", "", "the `NAMESPACE` of the runs (TEMPORAL_NAMESPACE, default \"default\")")
@@ -65,8 +65,8 @@ func (s *server) addTo(f *pflag.FlagSet) {
 	f.DurationVar(&s.timeout, "connect-timeout", 10*time.Second, "give up after this `DURATION` if the server does not answer")
 }
 
-// filled has what no flag says come from the environment.
-func (s server) filled(c *term.Console) server {
+// withEnv returns s with missing values from the environment.
+func (s server) withEnv(c *term.Console) server {
 	s.address = cmp.Or(s.address, c.Env("TEMPORAL_ADDRESS"), "localhost:7233")
 	s.namespace = cmp.Or(s.namespace, c.Env("TEMPORAL_NAMESPACE"), "default")
 	s.blobs = cmp.Or(s.blobs, c.Env(blobsVariable))
@@ -76,7 +76,7 @@ func (s server) filled(c *term.Console) server {
 	return s
 }
 
-// flags are what has another command speak to the same server.
+// flags returns the flags with which another command reaches the same server.
 func (s *server) flags(c *term.Console) string {
 	var all []string
 	add := func(name, value, variable, usual string) {
@@ -99,9 +99,9 @@ func (s *server) flags(c *term.Console) string {
 	return strings.Join(all, " ")
 }
 
-// options are those of a worker and of a client alike.
+// options returns the options that workers and clients share.
 func (s server) options(c *term.Console) (o temporal.Options, problem *term.Failure) {
-	s = s.filled(c)
+	s = s.withEnv(c)
 	named := s.blobs != ""
 	if !named {
 		var missing string
@@ -109,16 +109,16 @@ func (s server) options(c *term.Console) (o temporal.Options, problem *term.Fail
 			return o, term.Usagef("name one with --blobs", "there is no directory for blobs: %s is not set", missing)
 		}
 	}
-	blobs, problem := s.store(named)
+	blobs, problem := s.blobStore(named)
 	return temporal.Options{Namespace: s.namespace, TaskQueue: s.queue, Blobs: blobs}, problem
 }
 
-// store returns where blobs are: a directory, or a file whose name ends in .db.
-func (s server) store(named bool) (blob.Store, *term.Failure) {
+// blobStore returns the blob store: a directory, or a file whose name ends in .db.
+func (s server) blobStore(named bool) (blob.Store, *term.Failure) {
 	const same = "all workers and clients need the same one"
 	is, err := os.Stat(s.blobs)
 	if strings.HasSuffix(s.blobs, ".db") && (err != nil || !is.IsDir()) {
-		if err != nil && !s.makes {
+		if err != nil && !s.createBlobs {
 			return nil, term.Usagef("a worker makes it; "+same, "--blobs %s: there is no such file", s.blobs)
 		}
 		file, err := sqlite.Open(s.blobs)
@@ -127,27 +127,28 @@ func (s server) store(named bool) (blob.Store, *term.Failure) {
 		}
 		return file, nil // it is open until the command ends
 	}
-	// A name that is mistyped would be a directory of its own, in which nobody else finds anything.
+	// A mistyped name would be a separate directory, in which nobody else finds anything.
 	if named && (err != nil || !is.IsDir()) {
 		return nil, term.Usagef("make it first; "+same, "--blobs %s: there is no such directory", s.blobs)
 	}
 	return blob.Dir(s.blobs), nil
 }
 
-// connect reaches the server within its time. logs are those of the client library.
+// connect reaches the server within its timeout. logs receives the log of the client library.
 func (s server) connect(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
 	to, err := s.dial(ctx, c, logs)
-	return to, s.filled(c).missed(ctx, err)
+	return to, s.withEnv(c).connectError(ctx, err)
 }
 
-// await is connect for as long as no server answers, or it has no such namespace yet: one may be starting.
-func (s server) await(ctx context.Context, c *term.Console, logs slog.Handler, longest time.Duration, say func(string, ...any)) (client.Client, error) {
+// connectWithRetry is like connect, but retries while no server answers or the server lacks the namespace: one may be
+// starting.
+func (s server) connectWithRetry(ctx context.Context, c *term.Console, logs slog.Handler, longest time.Duration, say func(string, ...any)) (client.Client, error) {
 	until := time.Now().Add(longest)
 	for wait := 500 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		to, err := s.dial(ctx, c, logs)
-		failed := s.filled(c).missed(ctx, err)
+		failed := s.withEnv(c).connectError(ctx, err)
 		left := time.Until(until)
-		if failed == nil || ctx.Err() != nil || !later(err) || left <= 0 {
+		if failed == nil || ctx.Err() != nil || !mayRecover(err) || left <= 0 {
 			return to, failed
 		}
 		if wait == 500*time.Millisecond {
@@ -160,16 +161,16 @@ func (s server) await(ctx context.Context, c *term.Console, logs slog.Handler, l
 	}
 }
 
-// later reports whether a server may be there later that is not by now.
-func later(err error) bool {
-	_, told := errors.AsType[*term.Failure](err) // flags that are wrong
+// mayRecover reports whether a server may become reachable after this error.
+func mayRecover(err error) bool {
+	_, failed := errors.AsType[*term.Failure](err) // wrong flags
 	_, denied := errors.AsType[*serviceerror.PermissionDenied](err)
-	return !told && !denied && !strings.Contains(err.Error(), "Unauthenticated") && !strings.Contains(err.Error(), "certificate")
+	return !failed && !denied && !strings.Contains(err.Error(), "Unauthenticated") && !strings.Contains(err.Error(), "certificate")
 }
 
-// dial reaches the server within its time.
+// dial reaches the server within its timeout.
 func (s server) dial(ctx context.Context, c *term.Console, logs slog.Handler) (client.Client, error) {
-	s = s.filled(c)
+	s = s.withEnv(c)
 	if s.timeout <= 0 {
 		return nil, term.Usagef("", "--connect-timeout must be more than 0")
 	}
@@ -183,7 +184,7 @@ func (s server) dial(ctx context.Context, c *term.Console, logs slog.Handler) (c
 	to, err := client.DialContext(within, o)
 	if err == nil {
 		_, err = to.WorkflowService().DescribeNamespace(within, &workflowservice.DescribeNamespaceRequest{Namespace: s.namespace})
-		if _, denied := errors.AsType[*serviceerror.PermissionDenied](err); denied { // runs may be allowed, and this not
+		if _, denied := errors.AsType[*serviceerror.PermissionDenied](err); denied { // the user may be allowed to use runs, but not to describe the namespace
 			err = nil
 		}
 	}
@@ -196,12 +197,12 @@ func (s server) dial(ctx context.Context, c *term.Console, logs slog.Handler) (c
 	return nil, err
 }
 
-// missed is the failure to reach the server.
-func (s server) missed(ctx context.Context, err error) error {
+// connectError returns the failure to reach the server.
+func (s server) connectError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, told := errors.AsType[*term.Failure](err); told {
+	if _, failed := errors.AsType[*term.Failure](err); failed {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -213,10 +214,10 @@ func (s server) missed(ctx context.Context, err error) error {
 		return &term.Failure{Code: term.ExitProvider, Found: diag.List{{Message: fmt.Sprintf("the Temporal server at %s has no namespace %q", s.address, s.namespace),
 			Help: []string{"name one that it has with --namespace or TEMPORAL_NAMESPACE", "temporal operator namespace create --namespace " + text.ShellWord(s.namespace) + " makes it"}}}}
 	}
-	return s.unreached(err)
+	return s.unreachable(err)
 }
 
-func (s server) unreached(err error) *term.Failure {
+func (s server) unreachable(err error) *term.Failure {
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || strings.Contains(why, "deadline exceeded") {
 		why = fmt.Sprintf("it does not answer within %s", s.timeout)
@@ -267,7 +268,7 @@ func (s server) credentials(c *term.Console, o *client.Options) *term.Failure {
 	return nil
 }
 
-// store reaches the runs of the server.
+// store returns the store of the runs on the server.
 func (v *verbs) store(ctx context.Context, pin bool) (*temporal.Store, func(), error) {
 	o, problem := v.to.options(v.c)
 	if problem != nil {
@@ -289,15 +290,16 @@ func (v *verbs) store(ctx context.Context, pin bool) (*temporal.Store, func(), e
 	return s, to.Close, nil
 }
 
-// failure is what an error of the server is to the command: one that is lost while a verb goes on is as one that was not there.
+// failure returns the command's failure for an error of the server. A server that is lost during a verb counts as one
+// that is not reached.
 func (v *verbs) failure(err error) error {
 	var lost *serviceerror.Unavailable
 	e, own := errors.AsType[*engine.Error](err)
-	switch _, told := errors.AsType[*term.Failure](err); {
-	case told:
+	switch _, failed := errors.AsType[*term.Failure](err); {
+	case failed:
 		return err
 	case errors.As(err, &lost):
-		return v.to.filled(v.c).unreached(lost)
+		return v.to.withEnv(v.c).unreachable(lost)
 	case own && e.Code == diag.NoWorker:
 		return &term.Failure{Code: term.ExitProvider, Found: diag.List{term.Diagnose(e)}}
 	}

@@ -18,32 +18,32 @@ import (
 )
 
 const (
-	pause      = 300 * time.Millisecond // between looks at a run
-	settled    = time.Second            // how long a run waits before it counts as waiting for a person
-	longestEnd = 5 * time.Second        // that workers may take to end a run
+	pollInterval   = 300 * time.Millisecond // between queries of a run
+	idleBeforeExit = time.Second            // how long a run is idle before it counts as waiting for a person
+	endTimeout     = 5 * time.Second        // for workers to end a run
 )
 
-// following watches a run from its begin to its end.
-type following struct {
+// follower watches a run from its beginning to its end.
+type follower struct {
 	*verbs
-	s      *setup.Script
-	o      *setup.RunFlags
-	own    *pflag.FlagSet
-	to     *output.File // of the result, nil for stdout
-	runs   *temporal.Store
-	events *temporal.Follower
-	tell   term.Sink
-	id     string
-	moved  time.Time // when something was told last
-	closed bool      // the run has told that it has ended
-	lone   bool      // it was said that no worker answers
-	paid   func()    // has a second interrupt end the process at once
+	s                *setup.Script
+	o                *setup.RunFlags
+	own              *pflag.FlagSet
+	to               *output.File // for the result, nil for stdout
+	runs             *temporal.Store
+	events           *temporal.Follower
+	sink             term.Sink
+	id               string
+	lastEvent        time.Time // when the last event arrived
+	endSeen          bool      // the event of the run's end was received
+	noWorkerReported bool      // it was reported that no worker answers
+	cancelSent       func()    // lets a second interrupt end the process at once
 }
 
-// follower prepares to follow a run that is to begin: what cannot be shown or written as the flags say begins nothing. What it
-// has prepared is given up when done is called.
-func (v *verbs) follower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet) (f *following, done func(), problem *term.Failure) {
-	f = &following{verbs: v, s: s, o: o, own: own}
+// newFollower prepares to follow a run that is about to begin: if something cannot be shown or written as the flags
+// require, the run does not begin. done releases what newFollower has prepared.
+func (v *verbs) newFollower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet) (f *follower, done func(), problem *term.Failure) {
+	f = &follower{verbs: v, s: s, o: o, own: own}
 	if _, problem := o.Tree(v.c); problem != nil {
 		return nil, nil, problem
 	}
@@ -56,20 +56,21 @@ func (v *verbs) follower(s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet)
 	return f, f.to.Abandon, nil
 }
 
-// follow shows a run until it ends, waits for a person or is interrupted. It calls paid once that has reached the server.
-func (f *following) follow(ctx context.Context, from *temporal.Store, id string, paid func()) error {
-	f.paid = paid
+// follow shows a run until it ends, waits for a person or is interrupted. It calls cancelSent once the interrupt has
+// reached the server.
+func (f *follower) follow(ctx context.Context, from *temporal.Store, id string, cancelSent func()) error {
+	f.cancelSent = cancelSent
 	if !f.o.Quiet && !f.o.JSON {
 		f.say("run %s", id)
 	}
-	tell, told, problem := telling.To(f.c, f.o, f.own, "")
+	sink, restore, problem := telling.To(f.c, f.o, f.own, "")
 	if problem != nil {
 		return problem
 	}
-	defer told() // the terminal is as it was, whatever happens
-	f.runs, f.events, f.tell, f.id, f.moved = from, from.Follow(id), tell, id, time.Now()
+	defer restore() // restores the terminal, whatever happens
+	f.runs, f.events, f.sink, f.id, f.lastEvent = from, from.Follow(id), sink, id, time.Now()
 	info, err := f.watch(ctx)
-	told()
+	restore()
 	if err != nil {
 		return f.failure(err)
 	}
@@ -81,82 +82,83 @@ func (f *following) follow(ctx context.Context, from *temporal.Store, id string,
 	}
 	failed := f.s.RunFailure(errorOf(info))
 	if t, ok := errors.AsType[*term.Failure](failed); ok && len(t.Found) > 0 {
-		t.Found[0].Help = append(t.Found[0].Help, f.over(from).Line("show", id)+" shows what it did; "+f.over(from).Line("fork", id)+" does the rest anew")
+		t.Found[0].Help = append(t.Found[0].Help, f.verbStore(from).Line("show", id)+" shows what it did; "+f.verbStore(from).Line("fork", id)+" does the rest anew")
 	}
 	return failed
 }
 
-// watch returns how the run ended. An interrupt cancels it: that reaches the server also where a second one ends the process.
-func (f *following) watch(ctx context.Context) (engine.RunInfo, error) {
+// watch returns how the run ended. An interrupt cancels it: the cancellation reaches the server even if a second
+// interrupt ends the process.
+func (f *follower) watch(ctx context.Context) (engine.RunInfo, error) {
 	type end struct {
 		info engine.RunInfo
 		err  error
 	}
 	ended := make(chan end, 1)
-	waiting, enough := context.WithCancel(context.WithoutCancel(ctx))
-	defer enough()
-	looking, over := context.WithCancel(ctx) // there is no more to look for than is shown at the end
-	defer over()
+	waitCtx, stopWaiting := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWaiting()
+	pollCtx, stopPolling := context.WithCancel(ctx) // after the end, only showEnd queries the run
+	defer stopPolling()
 	go func() {
-		info, err := f.runs.Wait(waiting, f.id)
+		info, err := f.runs.Wait(waitCtx, f.id)
 		ended <- end{info, err}
-		over()
+		stopPolling()
 	}()
 	cancelled := make(chan error, 1)
 	unwatched := context.AfterFunc(ctx, func() {
-		defer f.paid()
-		cancelled <- f.cancel(waiting)
+		defer f.cancelSent()
+		cancelled <- f.cancel(waitCtx)
 	})
 	defer unwatched()
-	tick := time.NewTicker(pause)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case e := <-ended:
-			f.ended(waiting, e.info, e.err)
+			f.showEnd(waitCtx, e.info, e.err)
 			return e.info, e.err
 		case err := <-cancelled:
 			if err != nil {
-				return engine.RunInfo{}, f.left("the run could not be cancelled: " + err.Error())
+				return engine.RunInfo{}, f.endedEarly("the run could not be cancelled: " + err.Error())
 			}
 			select {
 			case e := <-ended:
-				f.ended(waiting, e.info, e.err)
+				f.showEnd(waitCtx, e.info, e.err)
 				return e.info, e.err
-			case <-time.After(longestEnd):
-				return engine.RunInfo{}, f.left("the run is to be cancelled, and no worker has ended it yet")
+			case <-time.After(endTimeout):
+				return engine.RunInfo{}, f.endedEarly("the run is to be cancelled, and no worker has ended it yet")
 			}
 		case <-tick.C:
-			f.look(looking)
-			if f.events.Parked && time.Since(f.moved) > settled {
-				return engine.RunInfo{}, f.person(ctx)
+			f.poll(pollCtx)
+			if f.events.Parked && time.Since(f.lastEvent) > idleBeforeExit {
+				return engine.RunInfo{}, f.waitsForPerson(ctx)
 			}
 		}
 	}
 }
 
-// cancel has the run be cancelled, as soon as the server hears of it.
-func (f *following) cancel(ctx context.Context) error {
-	ctx, enough := context.WithTimeout(ctx, longestEnd)
+// cancel asks the server to cancel the run.
+func (f *follower) cancel(ctx context.Context) error {
+	ctx, enough := context.WithTimeout(ctx, endTimeout)
 	defer enough()
 	return f.runs.CancelRun(ctx, f.id, "interrupted")
 }
 
-// left is what is said when the command ends before the run.
-func (f *following) left(said string) error {
-	return &term.Failure{Code: term.ExitInterrupted, Found: diag.List{{Message: said, Help: []string{f.over(f.runs).Line("show", f.id) + " shows how far it is"}}}}
+// endedEarly returns the failure of a command that ends before the run.
+func (f *follower) endedEarly(message string) error {
+	return &term.Failure{Code: term.ExitInterrupted, Found: diag.List{{Message: message, Help: []string{f.verbStore(f.runs).Line("show", f.id) + " shows how far it is"}}}}
 }
 
-// look shows what the run has told. That nobody says how far it is does not end the command: a worker may come.
-func (f *following) look(ctx context.Context) {
+// poll shows the new events of the run. The command continues if no worker answers: one may start.
+func (f *follower) poll(ctx context.Context) {
 	events, err := f.events.Next(ctx)
 	for _, e := range events {
-		f.moved = time.Now()
-		f.closed = f.closed || e.Kind == engine.EventRun && e.Phase() == engine.PhaseEnd
-		telling.Hand(f.c, e, f.tell)
+		f.lastEvent = time.Now()
+		f.endSeen = f.endSeen || e.Kind == engine.EventRun && e.Phase() == engine.PhaseEnd
+		telling.Hand(f.c, e, f.sink)
 	}
-	if e, ok := errors.AsType[*engine.Error](err); ok && e.Code == diag.NoWorker && !f.lone {
-		f.lone = true
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Code == diag.NoWorker && !f.noWorkerReported {
+		f.noWorkerReported = true
 		if !f.o.Quiet {
 			defer f.c.Alone()()
 			f.c.Report(diag.List{{Severity: diag.Info, Message: e.Message, Help: []string{e.Help}}}, nil)
@@ -164,25 +166,25 @@ func (f *following) look(ctx context.Context) {
 	}
 }
 
-// ended shows what a run told last: that it has ended also where no worker is left to say so.
-func (f *following) ended(ctx context.Context, info engine.RunInfo, err error) {
+// showEnd shows the last events of a run. It adds the end of the run if no worker is left to report it.
+func (f *follower) showEnd(ctx context.Context, info engine.RunInfo, err error) {
 	if err != nil {
 		return
 	}
-	f.lone = true // it does not go on
-	if f.look(ctx); f.closed {
+	f.noWorkerReported = true // it has ended, so that a missing worker is not reported
+	if f.poll(ctx); f.endSeen {
 		return
 	}
 	end := &event.Run{Phase: engine.PhaseEnd}
 	if info.Status != engine.RunDone {
 		end.Err = engine.AsError(errorOf(info))
 	}
-	telling.Hand(f.c, engine.Event{Kind: engine.EventRun, Run: f.id, Path: "main", At: info.At, Data: end}, f.tell)
+	telling.Hand(f.c, engine.Event{Kind: engine.EventRun, Run: f.id, Path: "main", At: info.At, Data: end}, f.sink)
 }
 
-// person is that the run waits for a person, with the lines that answer.
-func (f *following) person(ctx context.Context) error {
-	kept := f.over(f.runs)
+// waitsForPerson returns the failure for a run that waits for a person, with the lines that answer it.
+func (f *follower) waitsForPerson(ctx context.Context) error {
+	kept := f.verbStore(f.runs)
 	post, err := kept.Post(ctx, f.id)
 	if err != nil {
 		return err

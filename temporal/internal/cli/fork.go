@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/setup"
 )
 
-// startFlags are the flags of what begins a run on the server.
+// startFlags are the flags of the verbs that begin a run on the server.
 type startFlags struct{ detach, pin bool }
 
 func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
@@ -24,20 +24,20 @@ func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
 	f.DurationVar(&v.find, "find-worker", 0, "where a worker lacks a grant, a tool, a key or a blob, look for another one for this `DURATION` (30s, or 3s where the queue has no other worker)")
 }
 
-// forking are the flags of fork: those of run, but --store names where the other run is.
+// forking returns the flags of fork: those of run, but --store names where the other run is.
 func (v *verbs) forking() *runs.Forking {
 	lacks := []runs.Lacking{{Flag: "session", Instead: "a fork on the server goes on from what the session of its run held, and keeps nothing in one"}}
-	for _, name := range slices.Sorted(maps.Keys(unused)) {
+	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if name != "store" {
-			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unused[name], "give it to the workers: agentscript temporal worker --"+name)})
+			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unsupported[name], "give it to the workers: agentscript temporal worker --"+name)})
 		}
 	}
 	return &runs.Forking{Flags: func(f *pflag.FlagSet) { v.addStart(f, &v.forks) }, Lacks: lacks}
 }
 
-// fork begins a fork of a run on the server: of one of it, or of one of this machine.
+// fork begins on the server a fork of a run, which is on the server or on this machine.
 func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
-	f, given, problem := v.follower(s, o, own)
+	f, given, problem := v.newFollower(s, o, own)
 	if problem != nil {
 		return problem
 	}
@@ -48,13 +48,13 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	}
 	defer done()
 	if !v.forks.pin {
-		v.c.Report(places(s), s.Sources())
+		v.c.Report(warnLocal(s), s.Sources())
 	}
 	if project.Given(own, "seed") {
 		opts = append(opts[:len(opts):len(opts)], agentscript.Seed(o.Mock.Seed))
 	}
-	paid := v.c.Owes()
-	defer paid()
+	cancelSent := v.c.Owes()
+	defer cancelSent()
 	head, err := s.Head(ctx, "main", append(opts[:len(opts):len(opts)], agentscript.StoreRun(kept))...)
 	if err == nil {
 		head.ID, err = to.Fork(ctx, kept, head.Parent, s.Module, "main", opts...)
@@ -65,5 +65,5 @@ func (v *verbs) fork(ctx context.Context, s *setup.Script, o *setup.RunFlags, ow
 	if v.forks.detach {
 		return v.c.Print(head.ID)
 	}
-	return f.follow(ctx, to, head.ID, paid)
+	return f.follow(ctx, to, head.ID, cancelSent)
 }

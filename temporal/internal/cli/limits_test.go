@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// All runs of a worker share one limiter: so many calls of a provider are in flight at most, however many runs make them.
+// All runs of a worker share one limiter, which bounds the calls of a provider that are in flight.
 func TestOneLimiter(t *testing.T) {
 	b := onServer(t)
 	var now, most, calls atomic.Int32
@@ -37,11 +37,11 @@ def main(n = int):
 `)
 	var ids []string
 	for range 4 {
-		ids = append(ids, b.run(append(at, file, "--n", "4")...))
+		ids = append(ids, b.startRun(append(at, file, "--n", "4")...))
 	}
 	for _, id := range ids {
 		hang.Until(t, "the run ends", func() bool {
-			return strings.Contains(b.does("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 4")
+			return strings.Contains(b.exec("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 4")
 		})
 	}
 	if most.Load() != 2 || calls.Load() != 16 {
@@ -49,7 +49,7 @@ def main(n = int):
 	}
 }
 
-// All workers of a queue share a limit of what they begin, which the server holds.
+// All workers of a queue share a rate limit, which the server enforces.
 func TestEffectsPerSecond(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "rate", "--allow-exec", "true"}

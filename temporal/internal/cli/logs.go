@@ -9,46 +9,47 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// logging is how a worker says what it does.
+// logging configures the log of a worker.
 type logging struct {
 	level slog.Level
 	json  bool
-	all   bool // that of the client library, too
+	all   bool // includes the log of the client library
 }
 
-// handler writes lines, without what is hidden.
+// handler returns a handler that writes lines without hidden values.
 func (l logging) handler(c *term.Console) slog.Handler {
-	o, to := &slog.HandlerOptions{Level: l.level}, hiding{c}
+	o, to := &slog.HandlerOptions{Level: l.level}, redacting{c}
 	if l.json {
 		return slog.NewJSONHandler(to, o)
 	}
 	return slog.NewTextHandler(to, o)
 }
 
-// hiding is stderr for whole lines.
-type hiding struct{ c *term.Console }
+// redacting writes whole lines to stderr, without hidden values.
+type redacting struct{ c *term.Console }
 
-func (h hiding) Write(line []byte) (int, error) {
+func (h redacting) Write(line []byte) (int, error) {
 	_, err := io.WriteString(h.c.Stderr, h.c.Hidden(string(line)))
 	return len(line), err
 }
 
-// ofLibrary is what the client library logs. That activities fail is expected: they are refused, cancelled, or lost a race, and
-// what comes of it is the run's; so are tasks that are handed on. What it says of its own course is for those who look into it.
-type ofLibrary struct {
+// sdkHandler is the log of the client library. Failures of activities are expected: activities are refused or
+// cancelled, or lose a race, and the run handles the result. The same goes for tasks that are handed on. These, and
+// what the library logs about its own work, are only for debugging.
+type sdkHandler struct {
 	slog.Handler
 	all bool
 }
 
-// Enabled implements [slog.Handler]: what becomes of a line depends on what it says.
-func (o ofLibrary) Enabled(context.Context, slog.Level) bool { return true }
+// Enabled implements [slog.Handler]. Handle decides by the text of a line.
+func (o sdkHandler) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements [slog.Handler].
-func (o ofLibrary) Handle(ctx context.Context, r slog.Record) error {
+func (o sdkHandler) Handle(ctx context.Context, r slog.Record) error {
 	switch {
 	case r.Message == "Activity error.",
-		r.Message == "Workflow panic" && has(r, "and hands it on"),
-		r.Message == "RecordActivityHeartbeat with error" && (has(r, "already completed") || has(r, "not found")):
+		r.Message == "Workflow panic" && mentions(r, "and hands it on"),
+		r.Message == "RecordActivityHeartbeat with error" && (mentions(r, "already completed") || mentions(r, "not found")):
 		r.Level = slog.LevelDebug
 	case r.Level == slog.LevelInfo && !o.all:
 		r.Level = slog.LevelDebug
@@ -59,8 +60,8 @@ func (o ofLibrary) Handle(ctx context.Context, r slog.Record) error {
 	return o.Handler.Handle(ctx, r)
 }
 
-// has reports whether a line says something.
-func has(r slog.Record, what string) (is bool) {
+// mentions reports whether an attribute of a line contains what.
+func mentions(r slog.Record, what string) (is bool) {
 	r.Attrs(func(a slog.Attr) bool {
 		is = is || strings.Contains(a.Value.String(), what)
 		return !is
@@ -69,11 +70,11 @@ func has(r slog.Record, what string) (is bool) {
 }
 
 // WithAttrs implements [slog.Handler].
-func (o ofLibrary) WithAttrs(a []slog.Attr) slog.Handler {
-	return ofLibrary{o.Handler.WithAttrs(a), o.all}
+func (o sdkHandler) WithAttrs(a []slog.Attr) slog.Handler {
+	return sdkHandler{o.Handler.WithAttrs(a), o.all}
 }
 
 // WithGroup implements [slog.Handler].
-func (o ofLibrary) WithGroup(name string) slog.Handler {
-	return ofLibrary{o.Handler.WithGroup(name), o.all}
+func (o sdkHandler) WithGroup(name string) slog.Handler {
+	return sdkHandler{o.Handler.WithGroup(name), o.all}
 }

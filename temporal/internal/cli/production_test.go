@@ -21,7 +21,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// A run is held to what it is granted, on a worker that is granted more: it fails as it does on one machine, and touches nothing.
+// A run is restricted to its own grants, on a worker that is granted more: it fails as it does on one machine, and has
+// no effect.
 func TestHeldToItsGrants(t *testing.T) {
 	b := onServer(t)
 	b.env = append(b.env, "COLOUR=red", "SHAPE=round")
@@ -51,7 +52,7 @@ func TestHeldToItsGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, log := b.logged("--task-queue", "held", "--allow-fs", dir+":rw", "--allow-net", host(granted), "--allow-net", host(other), "--allow-env", "COLOUR", "--allow-env", "SHAPE", "--allow-exec", "true", "--allow-exec", "echo")
+	_, log := b.workerWithLog("--task-queue", "held", "--allow-fs", dir+":rw", "--allow-net", host(granted), "--allow-net", host(other), "--allow-env", "COLOUR", "--allow-env", "SHAPE", "--allow-exec", "true", "--allow-exec", "echo")
 	agentscript := b.agentscript()
 	file := b.script(`
 def main(do = str, what = str):
@@ -81,10 +82,10 @@ def main(do = str, what = str):
 	} {
 		line := append(append([]string{}, grants...), file, c.do, c.what)
 		asked.Store(0)
-		local := b.does(agentscript, append([]string{"run", "--ephemeral"}, line...)...)
+		local := b.exec(agentscript, append([]string{"run", "--ephemeral"}, line...)...)
 		ofLocal := asked.Swap(0)
 		begun := time.Now()
-		got := b.does("temporal", append([]string{"run", "--task-queue", "held"}, line...)...)
+		got := b.exec("temporal", append([]string{"run", "--task-queue", "held"}, line...)...)
 		if got.out != local.out || got.out != c.want || got.code != local.code || code(got.err) != code(local.err) || asked.Load() != ofLocal {
 			t.Errorf("%s %s: %q exit %d %s, locally %q exit %d %s, want %q\n%s\n%s", c.do, c.what, got.out, got.code, code(got.err), local.out, local.code, code(local.err), c.want, got.err, local.err)
 		}
@@ -97,28 +98,28 @@ def main(do = str, what = str):
 	}
 }
 
-// code is the first code of a diagnostic in a text.
+// code returns the first diagnostic code in a text.
 func code(text string) string {
 	_, rest, _ := strings.Cut(text, "error[")
 	is, _, _ := strings.Cut(rest, "]")
 	return is
 }
 
-// A worker that is granted less than others refuses what it was handed, and the run is done by another one.
+// A worker that is granted less than others refuses what it was handed, and another one carries out the run.
 func TestGrantOfOneWorker(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "one grant"}
-	_, bare := b.logged(at...)
+	_, bare := b.workerWithLog(at...)
 	b.worker(append(at, "--allow-exec", "true")...)
 	for range 6 {
 		b.temporal(0, "", append(append([]string{"run"}, at...), "--allow-exec", "true", b.script("def main():\n    return sh.run([\"true\"]).code\n"))...)
 	}
-	if said := bare.String(); !strings.Contains(said, `msg="refused: another worker may take it"`) || !strings.Contains(said, "run=") {
-		t.Errorf("the worker that is granted less says\n%s", said)
+	if text := bare.String(); !strings.Contains(text, `msg="refused: another worker may take it"`) || !strings.Contains(text, "run=") {
+		t.Errorf("the worker that is granted less says\n%s", text)
 	}
 }
 
-// A worker that is started before its server waits for it, for as long as it is told, and an interrupt ends that.
+// A worker that is started before its server waits for it, for as long as --wait says, and an interrupt ends that.
 func TestWorkerFirst(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -127,8 +128,8 @@ func TestWorkerFirst(t *testing.T) {
 	at := l.Addr().String()
 	_ = l.Close() // its port is free again
 	b := newBench(t, "TEMPORAL_ADDRESS="+at)
-	begin := func() (*exec.Cmd, *locked) {
-		cmd, errs := b.command("temporal", "worker"), &locked{}
+	begin := func() (*exec.Cmd, *syncBuffer) {
+		cmd, errs := b.command("temporal", "worker"), &syncBuffer{}
 		cmd.Stderr = errs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -152,18 +153,18 @@ func TestWorkerFirst(t *testing.T) {
 	if took := time.Since(begun); took < 2*time.Second || took > 10*time.Second {
 		t.Errorf("it waited for %s", took)
 	}
-	path := serverPath(t) // what stands above needs none
+	path := serverPath(t) // what is tested above needs no server
 	_, errs = begin()
-	serves(t, path, at)
+	startServer(t, path, at)
 	hang.Until(t, "the worker is ready", func() bool { return strings.Contains(errs.String(), "ready: ") })
 }
 
-// A worker's log has a line when a run begins and ends, by its id, and no error for what is expected: races that are lost, and
-// effects that are cancelled.
+// A worker's log has a line when a run begins and ends, with its id, and no error for what is expected: races that are
+// lost, and effects that are cancelled.
 func TestLogs(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "logs"}
-	cmd, log := b.logged(append(at, "--allow-exec", "sleep", "--allow-exec", "true", "--log-json")...)
+	cmd, log := b.workerWithLog(append(at, "--allow-exec", "sleep", "--allow-exec", "true", "--log-json")...)
 	file := b.script(`
 def quick(x):
     return sh.run(["true"]).code
@@ -175,9 +176,9 @@ def main(what = str):
     return slow("x")
 `)
 	raced := b.temporal(0, "", append([]string{"run", "--allow-exec", "sleep", "--allow-exec", "true"}, append(at, "--detach", file, "race")...)...).out
-	cancelled := b.run(append([]string{"--allow-exec", "sleep", "--allow-exec", "true"}, append(at, file, "cancel")...)...)
+	cancelled := b.startRun(append([]string{"--allow-exec", "sleep", "--allow-exec", "true"}, append(at, file, "cancel")...)...)
 	hang.Until(t, "it sleeps", func() bool {
-		return strings.Contains(b.does("temporal", append([]string{"runs", "show", cancelled, "--json"}, at...)...).out, `"exec"`)
+		return strings.Contains(b.exec("temporal", append([]string{"runs", "show", cancelled, "--json"}, at...)...).out, `"exec"`)
 	})
 	b.temporal(0, "", append([]string{"runs", "cancel", cancelled}, at...)...)
 	ends := func(id, status string) bool {
@@ -187,8 +188,8 @@ def main(what = str):
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait()
 	for line := range strings.Lines(log.String()) {
-		var said struct{ Level, Msg string }
-		if err := json.Unmarshal([]byte(line), &said); err != nil || said.Level == "ERROR" || said.Level == "WARN" {
+		var entry struct{ Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Level == "ERROR" || entry.Level == "WARN" {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
@@ -197,10 +198,10 @@ def main(what = str):
 	}
 }
 
-// serves starts a server that ends with the test, and returns its address.
-func serves(t *testing.T, path, at string) string {
+// startServer starts a server that ends with the test, and returns its address.
+func startServer(t *testing.T, path, at string) string {
 	t.Helper()
-	server, said, err := started(path, at)
+	server, addr, err := launch(path, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,13 +209,13 @@ func serves(t *testing.T, path, at string) string {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
-	return said
+	return addr
 }
 
 // Workers and clients of one machine share blobs in one file.
 func TestBlobsInAFile(t *testing.T) {
 	path := serverPath(t)
-	b := newBench(t, "TEMPORAL_ADDRESS="+serves(t, path, "127.0.0.1:0")) // others list what is on the common one, without the file
+	b := newBench(t, "TEMPORAL_ADDRESS="+startServer(t, path, "127.0.0.1:0")) // others list what is on the common server, without the file
 	file := filepath.Join(t.TempDir(), "blobs.db")
 	at := []string{"--task-queue", "blobs in a file", "--blobs", file}
 	b.temporal(term.ExitUsage, "there is no such file", append([]string{"runs", "ls"}, at...)...)
@@ -230,9 +231,9 @@ def main(n = int):
         total += len(fs.read(DIR + "/%d" % i))
     return str(total)
 `)
-	id := b.run(append(append([]string{}, at...), "--allow-fs", dir+":rw", script, "--n", "10")...)
+	id := b.startRun(append(append([]string{}, at...), "--allow-fs", dir+":rw", script, "--n", "10")...)
 	hang.Until(t, "the run ends", func() bool {
-		return strings.Contains(b.does("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 1000000")
+		return strings.Contains(b.exec("temporal", append([]string{"runs", "show", id}, at...)...).out, "result: 1000000")
 	})
 	if is, err := os.Stat(file); err != nil || is.Size() == 0 {
 		t.Errorf("%v %v", is, err)
@@ -252,27 +253,27 @@ func TestPromise_31_73_Deployments(t *testing.T) {
 		t.Helper()
 		hang.Until(t, build+" is current", func() bool {
 			_, err := c.WorkerDeploymentClient().GetHandle("flows").SetCurrentVersion(t.Context(), client.WorkerDeploymentSetCurrentVersionOptions{BuildID: build, IgnoreMissingTaskQueues: true})
-			return err == nil // the version is known once its worker has asked for tasks
+			return err == nil // the version is known once its worker has polled
 		})
 	}
 	at := []string{"--task-queue", "deployments", "--allow-exec", "true"}
 	b.worker(append(at, "--deployment", "flows:b1")...)
 	current("b1")
 	file := b.script("def main():\n    wait(\"go\", str)\n    return sh.run([\"true\"]).code\n")
-	first := b.run(append(at, file)...)
-	pinned := b.run(append(at, "--pin-worker", file)...)
+	first := b.startRun(append(at, file)...)
+	pinned := b.startRun(append(at, "--pin-worker", file)...)
 	hang.Until(t, "they wait", func() bool {
-		return strings.Count(b.does("temporal", "runs", "ls", "--status", "parked", "--task-queue", "deployments").out, "flow.star") >= 2
+		return strings.Count(b.exec("temporal", "runs", "ls", "--status", "parked", "--task-queue", "deployments").out, "flow.star") >= 2
 	})
 	b.worker(append(at, "--deployment", "flows:b2")...)
 	current("b2")
-	second := b.run(append(at, file)...)
+	second := b.startRun(append(at, file)...)
 	for id, build := range map[string]string{first: "b1", pinned: "b1", second: "b2"} {
 		hang.Until(t, "it is answered", func() bool {
-			return b.does("temporal", "runs", "answer", id, "go", "--result", `"on"`, "--task-queue", "deployments").code == 0
+			return b.exec("temporal", "runs", "answer", id, "go", "--result", `"on"`, "--task-queue", "deployments").code == 0
 		})
 		hang.Until(t, "it has ended", func() bool {
-			return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "deployments").out, "result: 0")
+			return strings.Contains(b.exec("temporal", "runs", "show", id, "--task-queue", "deployments").out, "result: 0")
 		})
 		d, err := c.DescribeWorkflowExecution(t.Context(), id, "")
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package cli is the command agentscript-temporal: the verbs of agentscript for runs that a Temporal server keeps and its
-// workers carry out.
+// Package cli is the command agentscript-temporal: the verbs of agentscript for runs that are stored on a Temporal
+// server and carried out by its workers.
 package cli
 
 import (
@@ -47,14 +47,14 @@ func Execute(s *term.Process) int {
 	})
 }
 
-// verbs makes the verbs of one execution of the command.
+// verbs creates the verbs for one execution of the command.
 type verbs struct {
 	*term.Process
 	c  *term.Console
 	to server
 
 	forks startFlags    // of runs fork
-	find  time.Duration // a worker that has what others lack
+	find  time.Duration // how long to look for a worker that has what others lack
 }
 
 func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {
 const devLong = `Dev starts a Temporal server for this machine: agentscript-temporal-devserver, else the server of the official
 command temporal. Its flags are those of that server: agentscript temporal dev --help shows them.`
 
-// dev starts a server of another module: it is much larger than all else.
+// dev starts a server of another module, which is much larger than everything else.
 func (v *verbs) dev() *cobra.Command {
 	return &cobra.Command{Use: "dev [FLAGS]", Short: "Start a server for this machine", Long: devLong, DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
 		if path := beside.Find("agentscript-temporal-devserver"); path != "" {

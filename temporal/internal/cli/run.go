@@ -29,8 +29,9 @@ what is granted, is the worker's: agentscript temporal worker.
 
 Exit codes are those of agentscript run, and 6 when no server is reached.`
 
-// unused are flags of run that are the worker's, or that mean nothing for a run that others carry out.
-var unused = map[string]string{
+// unsupported are the flags of run that belong to the worker, or that mean nothing for a run that others carry out. The
+// value is the help for a flag; if it is empty, the help names the worker's flag.
+var unsupported = map[string]string{
 	"scripted": "", "prices": "", "env-file": "", "cache": "", "net-proxy": "", "retries": "", "fallback": "", "fallback-on-refusal": "", "max-in-flight": "", "mcp-sampling": "",
 	"mock": "no model is asked on this machine alone: agentscript run --mock", "mock-acts": "no model is asked on this machine alone: agentscript run --mock",
 	"record": runsVerb + " export RUN writes a run to a file", "replay": "a run is replayed on this machine: agentscript run --replay FILE", "force": "", "trace": runsVerb + " show RUN --json has all steps",
@@ -39,25 +40,25 @@ var unused = map[string]string{
 	"tools": "a flow as JSON with tools of its own runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
 }
 
-// begun is a run that is to begin.
-type begun struct {
+// pendingRun is a run that is about to begin.
+type pendingRun struct {
 	*verbs
 	startFlags
 	flags setup.RunFlags
 	own   *pflag.FlagSet
 }
 
-func (v *verbs) newRun() *begun {
-	b := &begun{verbs: v}
+func (v *verbs) newRun() *pendingRun {
+	b := &pendingRun{verbs: v}
 	b.own = b.flags.Flags()
 	v.addStart(b.own, &b.startFlags)
 	v.to.addTo(b.own)
 	return b
 }
 
-func (b *begun) shown() *pflag.FlagSet {
+func (b *pendingRun) shown() *pflag.FlagSet {
 	var names []string
-	for name := range unused {
+	for name := range unsupported {
 		names = append(names, name)
 	}
 	return setup.Without(b.own, names...)
@@ -75,8 +76,8 @@ func (v *verbs) run() *cobra.Command {
 	return cmd
 }
 
-// args runs what the arguments name, as agentscript run does up to there.
-func (b *begun) args(whole context.Context, cmd *cobra.Command, args []string) error {
+// args runs what the arguments name. Up to the start, it works like agentscript run.
+func (b *pendingRun) args(whole context.Context, cmd *cobra.Command, args []string) error {
 	c, o, own, at := b.c, &b.flags, b.own, time.Now()
 	file, rest, err := setup.SplitAtFile(own, args)
 	switch {
@@ -116,7 +117,7 @@ func (b *begun) args(whole context.Context, cmd *cobra.Command, args []string) e
 	}
 	params := s.MainParams()
 	texts, problem := setup.ParseAll(own, s, params, rest)
-	problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), b.used(), o.Project.Fill(project.Run, own), o.Valid(own))
+	problem = cmp.Or(problem, setup.CheckBoolArgs(own, params, rest), b.checkUnsupported(), o.Project.Fill(project.Run, own), o.Valid(own))
 	if c.Defaults = project.Filled(own); problem != nil {
 		return problem
 	}
@@ -151,10 +152,10 @@ func (b *begun) args(whole context.Context, cmd *cobra.Command, args []string) e
 	return b.start(whole, ctx, s, append(append(given, held...), agentscript.RunSettings(settings)))
 }
 
-// used refuses flags that mean nothing here.
-func (b *begun) used() (problem *term.Failure) {
+// checkUnsupported refuses flags that mean nothing here.
+func (b *pendingRun) checkUnsupported() (problem *term.Failure) {
 	b.own.VisitAll(func(f *pflag.Flag) {
-		help, is := unused[f.Name]
+		help, is := unsupported[f.Name]
 		if problem == nil && is && project.Given(b.own, f.Name) {
 			problem = term.Usagef(cmp.Or(help, "give it to the workers: agentscript temporal worker --"+f.Name), "agentscript temporal run takes no --%s", f.Name)
 		}
@@ -162,13 +163,13 @@ func (b *begun) used() (problem *term.Failure) {
 	return problem
 }
 
-// start begins the run. Its time is counted by whoever carries it out.
-func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agentscript.RunOption) error {
+// start begins the run. The worker that carries it out counts its time.
+func (b *pendingRun) start(whole, ctx context.Context, s *setup.Script, opts []agentscript.RunOption) error {
 	b.c.Report(s.Diagnostics(), s.Sources())
 	if !b.pin {
-		b.c.Report(places(s), s.Sources())
+		b.c.Report(warnLocal(s), s.Sources())
 	}
-	f, given, problem := b.follower(s, &b.flags, b.own)
+	f, given, problem := b.newFollower(s, &b.flags, b.own)
 	if problem != nil {
 		return problem
 	}
@@ -178,22 +179,22 @@ func (b *begun) start(whole, ctx context.Context, s *setup.Script, opts []agents
 		return err
 	}
 	defer done()
-	paid := b.c.Owes()
-	defer paid()
+	cancelSent := b.c.Owes()
+	defer cancelSent()
 	id, err := to.Start(ctx, s.Module, "main", opts...)
 	if err != nil {
 		if id != "" && ctx.Err() != nil { // the server may have begun it
-			_ = (&following{runs: to, id: id}).cancel(context.WithoutCancel(ctx))
+			_ = (&follower{runs: to, id: id}).cancel(context.WithoutCancel(ctx))
 		}
 		return b.verbs.failure(err)
 	}
 	if b.detach {
 		return b.c.Print(id)
 	}
-	return f.follow(whole, to, id, paid)
+	return f.follow(whole, to, id, cancelSent)
 }
 
-// errorOf is the failure that a run ended with.
+// errorOf returns the failure that a run ended with.
 func errorOf(info engine.RunInfo) error {
 	var failed engine.Error
 	switch {

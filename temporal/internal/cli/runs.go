@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// runsVerb is the verb about runs, as commands are written.
+// runsVerb is the verb about runs, as users type it.
 const runsVerb = "agentscript temporal runs"
 
 const runsLong = `Runs are kept by the server, and what they recorded by their workflows: while a run goes on, a worker says how far it
@@ -21,7 +21,7 @@ func (v *verbs) runs() *cobra.Command {
 	var of *temporal.Store
 	return runs.VerbOf(v.c, runs.Source{
 		Use: runsVerb, Long: runsLong, Flags: v.to.addTo,
-		Place: func() string { at := v.to.filled(v.c); return at.address + ", namespace " + at.namespace },
+		Place: func() string { at := v.to.withEnv(v.c); return at.address + ", namespace " + at.namespace },
 		Open: func(ctx context.Context) (*keep.Store, error) {
 			s, done, err := v.store(ctx, false)
 			if err != nil {
@@ -29,21 +29,21 @@ func (v *verbs) runs() *cobra.Command {
 			}
 			context.AfterFunc(ctx, done)
 			of = s
-			return v.over(s), nil
+			return v.verbStore(s), nil
 		},
 		Failure: v.failure,
 		Forking: v.forking(),
 		Told: func(run string) func(context.Context) []engine.Event {
 			events := of.Follow(run)
 			return func(ctx context.Context) []engine.Event {
-				said, _ := events.Next(ctx) // that nobody answers is known by the steps
-				return said
+				found, _ := events.Next(ctx) // the verb learns from the steps that nobody answers
+				return found
 			}
 		},
 	}, v.fork)
 }
 
-// over is the store of the server's runs, as verbs use it.
-func (v *verbs) over(s *temporal.Store) *keep.Store {
+// verbStore returns the store of the server's runs for the shared verbs.
+func (v *verbs) verbStore(s *temporal.Store) *keep.Store {
 	return keep.Over(v.c, s, keep.Lines{Verb: runsVerb, Flags: v.to.flags(v.c)})
 }

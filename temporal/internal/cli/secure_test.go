@@ -25,7 +25,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// authority makes certificates.
+// authority issues certificates.
 type authority struct {
 	t    *testing.T
 	dir  string
@@ -82,22 +82,22 @@ func (a *authority) client() (cert, key string) {
 	return a.file("client.pem", "CERTIFICATE", der), a.file("client.key", "EC PRIVATE KEY", text)
 }
 
-// guarded is a server that speaks TLS before the one that tests share, and remembers the keys that it was given.
-type guarded struct {
+// tlsProxy is a TLS server in front of the one that tests share. It records the API keys that it received.
+type tlsProxy struct {
 	*httptest.Server
 	mu   sync.Mutex
 	keys map[string]int
 }
 
-func (g *guarded) address() string { return g.Listener.Addr().String() }
+func (g *tlsProxy) address() string { return g.Listener.Addr().String() }
 
-func guard(a *authority, clients bool) *guarded {
+func newTLSProxy(a *authority, clients bool) *tlsProxy {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	to := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address})
 	to.Transport, to.FlushInterval = &http.Transport{Protocols: &protocols}, -1
 	to.ErrorLog = log.New(io.Discard, "", 0)
-	g := &guarded{keys: map[string]int{}}
+	g := &tlsProxy{keys: map[string]int{}}
 	g.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		g.keys[r.Header.Get("Authorization")]++
@@ -116,11 +116,11 @@ func guard(a *authority, clients bool) *guarded {
 	return g
 }
 
-// A server that wants certificates of its clients is reached with them, by flags and by the environment, and not without.
+// A server that requires client certificates is reached with them, by flags and by the environment, and not without.
 func TestTLS(t *testing.T) {
 	b := onServer(t)
 	a := newAuthority(t)
-	g := guard(a, true)
+	g := newTLSProxy(a, true)
 	defer g.CloseClientConnections()
 	cert, key := a.client()
 	at := []string{"--address", g.address(), "--task-queue", "tls"}
@@ -155,11 +155,11 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// An API key reaches the server as a bearer of each request, and is in nothing that is said, whatever goes wrong.
+// Each request carries the API key as a bearer token, and no output contains it, whatever goes wrong.
 func TestAPIKey(t *testing.T) {
 	b := onServer(t)
 	a := newAuthority(t)
-	g := guard(a, false)
+	g := newTLSProxy(a, false)
 	defer g.CloseClientConnections()
 	const secret = "key-5d1c8f0a7e"
 	file := filepath.Join(t.TempDir(), "key")
@@ -168,23 +168,23 @@ func TestAPIKey(t *testing.T) {
 	}
 	trust := []string{"--task-queue", "key", "--tls-ca-path", filepath.Join(a.dir, "ca.pem"), "--tls-server-name", "temporal.test"}
 	at := append([]string{"--address", g.address()}, trust...)
-	var said strings.Builder
-	_, log := b.logged(append(append([]string{}, at...), "--api-key-file", file, "--log-level", "debug", "-v")...)
+	var output strings.Builder
+	_, log := b.workerWithLog(append(append([]string{}, at...), "--api-key-file", file, "--log-level", "debug", "-v")...)
 	s := b.temporal(0, "", append(append([]string{"run", "--api-key-file", file}, at...), "examples/count.star", "41")...)
-	said.WriteString(s.out + s.err)
+	output.WriteString(s.out + s.err)
 	env := &bench{t, append(append([]string{}, b.env...), "TEMPORAL_API_KEY="+secret)}
 	s = env.temporal(0, "", append([]string{"runs", "ls"}, at...)...)
-	said.WriteString(s.out + s.err)
+	output.WriteString(s.out + s.err)
 	g.mu.Lock()
 	if g.keys["Bearer "+secret] == 0 || len(g.keys) != 1 {
 		t.Errorf("the server was given %v", g.keys)
 	}
 	g.mu.Unlock()
-	for _, address := range []string{"127.0.0.1:1", address, secret + ":7233", g.address()} { // nobody, no TLS, no host, no trust
+	for _, address := range []string{"127.0.0.1:1", address, secret + ":7233", g.address()} { // no server, no TLS, no host, no trust
 		s = env.temporal(term.ExitProvider, "no Temporal server is reached", "worker", "--wait", "1s", "--log-level", "debug", "-v", "--connect-timeout", "2s", "--address", address)
-		said.WriteString(s.out + s.err)
+		output.WriteString(s.out + s.err)
 	}
-	if text := said.String() + log.String(); strings.Contains(text, secret) {
+	if text := output.String() + log.String(); strings.Contains(text, secret) {
 		t.Errorf("the key is in\n%s", text)
 	}
 }

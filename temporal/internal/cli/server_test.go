@@ -16,31 +16,31 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// locked is a buffer that a process writes while a test reads.
-type locked struct {
+// syncBuffer is a buffer that a process writes while a test reads.
+type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *locked) Write(b []byte) (int, error) {
+func (l *syncBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(b)
 }
 
-func (l *locked) String() string {
+func (l *syncBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// run begins a run that is not waited for, and returns its id.
-func (b *bench) run(args ...string) string {
+// startRun begins a run without waiting for it, and returns its id.
+func (b *bench) startRun(args ...string) string {
 	b.t.Helper()
 	return b.temporal(0, "", append([]string{"run", "--detach"}, args...)...).out
 }
 
-// Examples give on workers what they give on one machine, twice on one worker as well.
+// Examples have the same result on workers as on one machine, also twice on one worker.
 func TestExamples(t *testing.T) {
 	b := onServer(t)
 	agentscript := b.agentscript()
@@ -52,7 +52,7 @@ func TestExamples(t *testing.T) {
 			answers := "examples/" + name + ".jsonl"
 			b.worker("--task-queue", name, "--scripted", answers)
 			line := []string{"examples/" + ex.File, ex.In}
-			local := b.does(agentscript, append([]string{"run", "--ephemeral", "--scripted", answers}, line...)...)
+			local := b.exec(agentscript, append([]string{"run", "--ephemeral", "--scripted", answers}, line...)...)
 			if local.out != ex.Want {
 				t.Fatalf("locally %s\n%s", local.out, local.err)
 			}
@@ -65,7 +65,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-const asking = `
+const askingScript = `
 ask = approval("Pay it?")
 def main(what = str):
     ask(what)
@@ -73,14 +73,14 @@ def main(what = str):
     return "paid %s %d" % (what, n)
 `
 
-// A run that waits says how it is answered, and all verbs about runs know it.
+// A run that waits says how to answer it, and all verbs about runs know it.
 func TestRuns(t *testing.T) {
 	b := onServer(t)
 	b.env = append(b.env, "USER=ann")
 	at := []string{"--task-queue", "runs"}
 	b.worker(at...)
 	on := func(args ...string) []string { return append(args, at...) }
-	file := b.script(asking)
+	file := b.script(askingScript)
 	s := b.temporal(term.ExitWaiting, "--approve | --failed REASON", on("run", file, "rent")...)
 	_, rest, _ := strings.Cut(s.err, "agentscript temporal runs answer ")
 	id, _, _ := strings.Cut(rest, " ")
@@ -96,7 +96,7 @@ func TestRuns(t *testing.T) {
 	b.temporal(term.ExitUsage, "waits for a decision", on("runs", "answer", id, "--again")...)
 	b.temporal(0, "", on("runs", "answer", id, "--approve")...)
 	follows := b.command("temporal", on("runs", "show", id, "--follow")...)
-	var seen locked
+	var seen syncBuffer
 	follows.Stdout = &seen
 	if err := follows.Start(); err != nil {
 		t.Fatal(err)
@@ -130,11 +130,11 @@ func TestRuns(t *testing.T) {
 	}
 	export := filepath.Join(t.TempDir(), "run")
 	b.temporal(0, "", on("runs", "export", id, "-o", export)...)
-	if s := b.does(b.agentscript(), "run", "--replay", export, file, "rent"); s.out != "paid rent 12" {
+	if s := b.exec(b.agentscript(), "run", "--replay", export, file, "rent"); s.out != "paid rent 12" {
 		t.Errorf("the replay of what was exported: %s\n%s", s.out, s.err)
 	}
 
-	id = b.run(on(file, "heat")...)
+	id = b.startRun(on(file, "heat")...)
 	if s := b.temporal(0, "", on("runs", "cancel", id, "too dear")...); s.out != id+" cancelled" {
 		t.Errorf("runs cancel: %s\n%s", s.out, s.err)
 	}
@@ -150,7 +150,7 @@ def main(what = str):
 `), "rent")...)
 }
 
-const slow = `
+const slowScript = `
 def main(n = int):
     for i in range(n):
         sleep(0.1)
@@ -158,24 +158,24 @@ def main(n = int):
     return "slept %d" % n
 `
 
-// A run goes on when its worker is killed, and an interrupt of the command that watches it cancels it.
+// A run continues when its worker is killed, and an interrupt of the command that watches it cancels it.
 func TestKilledWorker(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "killed", "--allow-exec", "true"}
 	first := b.worker(append(at, "--heartbeat", "1s")...)
-	file := b.script(slow)
-	id := b.run(append(at, "-q", file, "--n", "12")...)
+	file := b.script(slowScript)
+	id := b.startRun(append(at, "-q", file, "--n", "12")...)
 	hang.Until(t, "it is on its way", func() bool {
-		return strings.Count(b.does("temporal", "runs", "show", id, "--task-queue", "killed").out, "done exec") > 3
+		return strings.Count(b.exec("temporal", "runs", "show", id, "--task-queue", "killed").out, "done exec") > 3
 	})
 	_ = first.Process.Kill()
 	b.worker(append(at, "--heartbeat", "1s")...)
 	hang.Until(t, "it has ended", func() bool {
-		return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "killed").out, "result: slept 12")
+		return strings.Contains(b.exec("temporal", "runs", "show", id, "--task-queue", "killed").out, "result: slept 12")
 	})
 
 	watching := b.command("temporal", append([]string{"run", "-v"}, append(at, file, "--n", "600")...)...)
-	var errs locked
+	var errs syncBuffer
 	watching.Stderr = &errs
 	if err := watching.Start(); err != nil {
 		t.Fatal(err)
@@ -191,23 +191,23 @@ func TestKilledWorker(t *testing.T) {
 	}
 }
 
-// Two interrupts of the command that watches a run, one directly after the other, cancel the run: the first one reaches the server
-// before the second one ends the command.
+// Two interrupts of the command that watches a run, in quick succession, cancel the run: the first one reaches the
+// server before the second one ends the command.
 func TestInterruptedTwice(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "twice", "--allow-exec", "true"}
 	b.worker(at...)
-	file := b.script(slow)
+	file := b.script(slowScript)
 	for _, apart := range []time.Duration{0, 3 * time.Millisecond, 15 * time.Millisecond} {
 		watching := b.command("temporal", append([]string{"run", "-v"}, append(at, file, "--n", "600")...)...)
-		var errs locked
+		var errs syncBuffer
 		watching.Stderr = &errs
 		if err := watching.Start(); err != nil {
 			t.Fatal(err)
 		}
 		hang.Until(t, "it is shown", func() bool { return strings.Contains(errs.String(), "sleep") })
-		_, said, _ := strings.Cut("\n"+errs.String(), "\nrun ")
-		id, _, _ := strings.Cut(said, "\n")
+		_, rest, _ := strings.Cut("\n"+errs.String(), "\nrun ")
+		id, _, _ := strings.Cut(rest, "\n")
 		_ = watching.Process.Signal(os.Interrupt)
 		time.Sleep(apart)
 		_ = watching.Process.Signal(syscall.SIGTERM)
@@ -217,13 +217,13 @@ func TestInterruptedTwice(t *testing.T) {
 			t.Errorf("exit %d after %s\n%s", code, time.Since(begun), errs.String())
 		}
 		hang.Until(t, "the run is cancelled", func() bool {
-			return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "twice").out, "cancelled")
+			return strings.Contains(b.exec("temporal", "runs", "show", id, "--task-queue", "twice").out, "cancelled")
 		})
 	}
 }
 
-// MCP servers that are processes run on each of two workers: one lists the tools of a server, another one may call them, and a run
-// is kept on one by --pin-worker.
+// MCP servers that are processes run on each of two workers: one lists the tools of a server, another one may call
+// them, and --pin-worker keeps a run on one of them.
 func TestServersOnTwoWorkers(t *testing.T) {
 	b := onServer(t)
 	command := b.agentscript()
@@ -254,7 +254,7 @@ main = agent(name = "visitor", prompt = "Answer from the desk.", tools = [desk])
 	}
 }
 
-// A run that is granted more than a worker is refused by what that lacks.
+// A worker that lacks a grant of a run refuses it, and names the grant.
 func TestGrants(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "grants"}
@@ -301,26 +301,26 @@ func TestSessions(t *testing.T) {
 	if first == second {
 		t.Errorf("both turns answer %q", first)
 	}
-	if s := b.does(agentscript, append(local, "I am Ada.")...); s.out != first {
+	if s := b.exec(agentscript, append(local, "I am Ada.")...); s.out != first {
 		t.Errorf("locally %q, on the server %q", s.out, first)
 	}
-	if s := b.does(agentscript, append(local, "Who am I?")...); s.out != second {
+	if s := b.exec(agentscript, append(local, "Who am I?")...); s.out != second {
 		t.Errorf("locally %q, on the server %q", s.out, second)
 	}
-	show := b.does(agentscript, "sessions", "show", "ada", "--session-store", kept)
-	if want := b.does(agentscript, "sessions", "show", "ada", "--session-store", filepath.Join(dir, "local")); show.out != want.out || !strings.Contains(show.out, "Who am I?") {
+	show := b.exec(agentscript, "sessions", "show", "ada", "--session-store", kept)
+	if want := b.exec(agentscript, "sessions", "show", "ada", "--session-store", filepath.Join(dir, "local")); show.out != want.out || !strings.Contains(show.out, "Who am I?") {
 		t.Errorf("the session is\n%s\nand after the same turns on this machine\n%s", show.out, want.out)
 	}
 
 	b.temporal(0, "", append([]string{"runs", "export", "last", "-o", file}, queue...)...)
-	if s := b.does(agentscript, "run", "-q", "--ephemeral", "examples/chat.star", "Who am I?", "--replay", file); s.code != 0 || s.out != second {
+	if s := b.exec(agentscript, "run", "-q", "--ephemeral", "examples/chat.star", "Who am I?", "--replay", file); s.code != 0 || s.out != second {
 		t.Errorf("replayed: exit %d, %s\n%s", s.code, s.out, s.err)
 	}
-	if s := b.does(agentscript, "runs", "fork", file, "--store", filepath.Join(dir, "runs.db"), "-q", "--scripted", answers); s.code != 0 || s.out != second {
+	if s := b.exec(agentscript, "runs", "fork", file, "--store", filepath.Join(dir, "runs.db"), "-q", "--scripted", answers); s.code != 0 || s.out != second {
 		t.Errorf("forked: exit %d, %s\n%s", s.code, s.out, s.err)
 	}
 	b.temporal(term.ExitUsage, "keeps nothing in one", append([]string{"runs", "fork", "last", "--session", "ada"}, queue...)...)
-	if again := b.does(agentscript, "sessions", "show", "ada", "--session-store", kept); again.out != show.out {
+	if again := b.exec(agentscript, "sessions", "show", "ada", "--session-store", kept); again.out != show.out {
 		t.Errorf("the session became\n%s", again.out)
 	}
 
@@ -328,12 +328,12 @@ func TestSessions(t *testing.T) {
 	b.temporal(term.ExitProvider, "start the workers with --session-store DIR", "run", "--task-queue", "none keeps them", "--find-worker", "1s", "--session", "ada", "examples/chat.star", "I am Ada.")
 }
 
-// A run whose blobs are somewhere else is left out of what all runs cost; what that run costs is an error.
+// The cost of all runs omits a run whose blobs are elsewhere; the cost of that run alone is an error.
 func TestCostWithoutBlobs(t *testing.T) {
 	b := onServer(t)
 	queue, blobs := []string{"--task-queue", "apart"}, []string{"--blobs", t.TempDir()}
 	b.worker(append(queue, blobs...)...)
-	id := b.run(append(append(queue, blobs...), b.script("def main():\n    now()\n    return \"x\" * 100000\n"))...) // too large for the history
+	id := b.startRun(append(append(queue, blobs...), b.script("def main():\n    now()\n    return \"x\" * 100000\n"))...) // too large for the history
 	b.temporal(0, "", append(append([]string{"runs", "show", "--follow", id}, queue...), blobs...)...)
 	b.temporal(0, "run "+id+" is left out: the blob", append([]string{"runs", "cost"}, queue...)...)
 	if s := b.temporal(0, "", append([]string{"runs", "cost", "--json"}, queue...)...); !strings.Contains(s.out, `"left_out": [`) || !strings.Contains(s.out, `"runs": 0,`) {
@@ -342,24 +342,24 @@ func TestCostWithoutBlobs(t *testing.T) {
 	b.temporal(term.ExitFailed, "is not in the store of blobs", append([]string{"runs", "cost", id}, queue...)...)
 }
 
-// What the server has not, and what no worker has, is said.
+// Everything that is missing on the server or on all workers is reported.
 func TestMissing(t *testing.T) {
 	b := onServer(t)
 	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "run", "--namespace", "nowhere", "examples/count.star", "41")
 	b.temporal(term.ExitProvider, `has no namespace "nowhere"`, "worker", "--wait", "0s", "--namespace", "nowhere")
 	b.temporal(term.ExitUsage, "there is no run nothing", "runs", "show", "nothing")
-	id := b.run("--task-queue", "nobody", "examples/count.star", "41")
+	id := b.startRun("--task-queue", "nobody", "examples/count.star", "41")
 	b.temporal(term.ExitProvider, `no worker of the task queue "nobody"`, "runs", "show", id, "--task-queue", "nobody")
 	b.temporal(0, "run "+id+" is left out", "runs", "cost", "--task-queue", "nobody")
-	if said := b.does("temporal", "runs", "answer", id, "word", "--result", "1", "--task-queue", "nobody").out; !strings.Contains(said, "the answer is kept") {
-		t.Errorf("an answer while no worker runs: %s", said)
+	if out := b.exec("temporal", "runs", "answer", id, "word", "--result", "1", "--task-queue", "nobody").out; !strings.Contains(out, "the answer is kept") {
+		t.Errorf("an answer while no worker runs: %s", out)
 	}
 	b.temporal(term.ExitUsage, "nobody says what it waits for", "runs", "answer", id, "--result", "1", "--task-queue", "nobody")
 	b.temporal(term.ExitFailed, "no worker has the run", "runs", "cancel", id, "--task-queue", "nobody")
 	b.temporal(term.ExitUsage, "there is no such directory", "runs", "ls", "--blobs", "nowhere")
 	drained := b.worker("--task-queue", "nobody")
 	hang.Until(t, "the run is cancelled", func() bool {
-		return strings.Contains(b.does("temporal", "runs", "show", id, "--task-queue", "nobody").out, "was cancelled")
+		return strings.Contains(b.exec("temporal", "runs", "show", id, "--task-queue", "nobody").out, "was cancelled")
 	})
 	begun := time.Now()
 	_ = drained.Process.Signal(syscall.SIGTERM)

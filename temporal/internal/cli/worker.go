@@ -31,11 +31,11 @@ workers.
 Keys, prices and retries are those of the worker. What a run is granted must be granted to each worker as well: a run
 that is granted more is refused, and so is what it does beyond.`
 
-// ofWorker are the flags of run that say how effects are carried out.
-const ofWorker = "prices scripted cache env-file allow-exec allow-net allow-fs allow-env net-proxy mcp-sampling retries fallback fallback-on-refusal max-in-flight verbose"
+// workerFlags names the flags of run that define how effects are carried out.
+const workerFlags = "prices scripted cache env-file allow-exec allow-net allow-fs allow-env net-proxy mcp-sampling retries fallback fallback-on-refusal max-in-flight verbose"
 
-// working is a worker that is to begin.
-type working struct {
+// workerCommand is a worker that is about to start.
+type workerCommand struct {
 	*verbs
 	flags            *setup.RunFlags
 	own              *pflag.FlagSet
@@ -51,7 +51,7 @@ type working struct {
 }
 
 func (v *verbs) worker() *cobra.Command {
-	w := &working{verbs: v, flags: &setup.RunFlags{}}
+	w := &workerCommand{verbs: v, flags: &setup.RunFlags{}}
 	w.own = w.flags.Flags()
 	cmd := &cobra.Command{Use: "worker", Short: "Carry runs out", Long: workerLong, RunE: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -59,7 +59,7 @@ func (v *verbs) worker() *cobra.Command {
 		}
 		ctx, stop := v.c.Interruptible()
 		defer stop()
-		return v.failure(w.work(ctx))
+		return v.failure(w.serve(ctx))
 	}}
 	v.to.addTo(cmd.Flags())
 	cmd.Flags().DurationVar(&w.drain, "drain", 30*time.Second, "when interrupted, wait for what is under way no longer than this `DURATION`")
@@ -71,14 +71,14 @@ func (v *verbs) worker() *cobra.Command {
 	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or it has no such namespace yet, try again for this `DURATION`")
 	cmd.Flags().StringVar(&w.level, "log-level", "info", "write what is as important as this `LEVEL`: debug, info, warn or error")
 	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write a line of JSON for each")
-	cmd.Flags().AddFlagSet(only(w.own, ofWorker))
+	cmd.Flags().AddFlagSet(onlyFlags(w.own, workerFlags))
 	cmd.Flags().Lookup("verbose").Usage = "write what scripts print and the client library logs, too"
 	cmd.Flags().SortFlags = false
 	return cmd
 }
 
-// only are the flags of a set that have these names.
-func only(set *pflag.FlagSet, names string) *pflag.FlagSet {
+// onlyFlags returns the flags of a set that have the given names.
+func onlyFlags(set *pflag.FlagSet, names string) *pflag.FlagSet {
 	var others []string
 	set.VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(strings.Fields(names), f.Name) {
@@ -88,8 +88,8 @@ func only(set *pflag.FlagSet, names string) *pflag.FlagSet {
 	return setup.Without(set, others...)
 }
 
-// version is the version of workers that this one is, none without --deployment.
-func (w *working) version() (o worker.DeploymentOptions, problem *term.Failure) {
+// version returns the deployment version of this worker, or none without --deployment.
+func (w *workerCommand) version() (o worker.DeploymentOptions, problem *term.Failure) {
 	name, build, _ := strings.Cut(w.deployment, ":")
 	switch {
 	case w.deployment == "":
@@ -100,7 +100,7 @@ func (w *working) version() (o worker.DeploymentOptions, problem *term.Failure) 
 	return worker.DeploymentOptions{UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: name, BuildID: build}}, nil
 }
 
-func (w *working) work(ctx context.Context) error {
+func (w *workerCommand) serve(ctx context.Context) error {
 	switch {
 	case w.drain < 0:
 		return term.Usagef("", "--drain must not be negative")
@@ -121,12 +121,12 @@ func (w *working) work(ctx context.Context) error {
 	if problem := w.flags.Valid(w.own); problem != nil {
 		return problem
 	}
-	w.to.makes = true
+	w.to.createBlobs = true
 	o, problem := w.to.options(w.c)
 	if problem != nil {
 		return problem
 	}
-	o.Settings, o.Held, o.Within, o.Heartbeat = w.settings, w.held, w.within, w.heartbeat
+	o.Settings, o.Held, o.Within, o.Heartbeat = w.settings, w.grantsOf, w.engineFor, w.heartbeat
 	effects, problem := w.flags.Effects(w.c, w.own)
 	if problem != nil {
 		return problem
@@ -137,7 +137,7 @@ func (w *working) work(ctx context.Context) error {
 	}
 	defer done()
 	w.flags.Granted = granted
-	w.engines = engines{effects: effects, whole: setup.Engine(w.c, opts...), by: map[string]*held{}}
+	w.engines = engines{effects: effects, workerEngine: setup.Engine(w.c, opts...), by: map[string]*grantedEngine{}}
 	defer w.engines.end()
 	if w.sessions != "" {
 		sessions, err := setup.OpenSessions(ctx, w.c, w.sessions, nil)
@@ -150,9 +150,9 @@ func (w *working) work(ctx context.Context) error {
 	logs := w.logs.handler(w.c)
 	o.Log = slog.New(logs)
 	if w.flags.Verbose {
-		o.Listen = w.said
+		o.Listen = w.printListener
 	}
-	to, err := w.to.await(ctx, w.c, ofLibrary{logs, w.logs.all}, w.wait, w.say)
+	to, err := w.to.connectWithRetry(ctx, w.c, sdkHandler{logs, w.logs.all}, w.wait, w.say)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (w *working) work(ctx context.Context) error {
 	var fatal error
 	failed, fails := context.WithCancel(ctx)
 	defer fails()
-	carries, err := temporal.NewWorker(to, w.engines.whole, o, worker.Options{
+	carries, err := temporal.NewWorker(to, w.engines.workerEngine, o, worker.Options{
 		MaxConcurrentActivityExecutionSize: w.atOnce, TaskQueueActivitiesPerSecond: w.rate, StickyScheduleToStartTimeout: 2 * time.Second, WorkerStopTimeout: w.drain,
 		OnFatalError: func(err error) { fatal = err; fails() }, DeploymentOptions: version,
 	})
@@ -168,21 +168,21 @@ func (w *working) work(ctx context.Context) error {
 		return err
 	}
 	if err := carries.Start(); err != nil {
-		return w.to.filled(w.c).unreached(err)
+		return w.to.withEnv(w.c).unreachable(err)
 	}
-	at := w.to.filled(w.c)
+	at := w.to.withEnv(w.c)
 	w.say("ready: worker of task queue %s, namespace %s, at %s", at.queue, at.namespace, at.address)
 	<-failed.Done()
 	if ctx.Err() == nil {
-		return w.to.filled(w.c).unreached(fatal)
+		return w.to.withEnv(w.c).unreachable(fatal)
 	}
 	w.say("draining for at most %s: interrupt again to end at once", w.drain)
 	carries.Stop()
 	return nil
 }
 
-// say writes a line as logs are written.
-func (w *working) say(format string, args ...any) {
+// say writes a line in the format of the log.
+func (w *workerCommand) say(format string, args ...any) {
 	if w.logs.json {
 		slog.New(w.logs.handler(w.c)).Info(fmt.Sprintf(format, args...))
 		return
@@ -190,17 +190,17 @@ func (w *working) say(format string, args ...any) {
 	w.verbs.say(format, args...)
 }
 
-// say writes a line to stderr, which may be gone.
+// say writes a line to stderr. It ignores errors, since stderr may be closed.
 func (v *verbs) say(format string, args ...any) {
 	_, _ = io.WriteString(v.c.Stderr, text.Terminal(fmt.Sprintf(format, args...))+"\n")
 }
 
-// settings returns the options of a run by the settings that it began with. A run that is granted more than the worker is
-// refused.
-func (w *working) settings(head engine.RunHead, kept json.RawMessage) ([]agentscript.RunOption, error) {
+// settings returns the options of a run from the settings that it began with. It refuses a run that is granted more
+// than the worker.
+func (w *workerCommand) settings(head engine.RunHead, kept json.RawMessage) ([]agentscript.RunOption, error) {
 	s, problem := keep.ReadSettings(head.ID, kept)
 	if problem == nil {
-		if flag := w.lacks(s.Flags); flag != "" {
+		if flag := w.missingGrant(s.Flags); flag != "" {
 			return nil, w.ungranted(flag)
 		}
 		o := &setup.RunFlags{}
@@ -218,9 +218,9 @@ func (w *working) settings(head engine.RunHead, kept json.RawMessage) ([]agentsc
 			}
 		}
 	}
-	return nil, unfit(head.ID, problem)
+	return nil, badSettings(head.ID, problem)
 }
 
-func unfit(run string, problem error) *engine.Error {
+func badSettings(run string, problem error) *engine.Error {
 	return engine.Errorf(engine.KindInput, diag.BadInput, "the settings of run %s do not hold here: %s", run, problem.Error())
 }

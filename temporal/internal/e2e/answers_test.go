@@ -9,9 +9,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// pays counts the payments that began.
-func (c *cluster) pays() (n int) {
-	for _, s := range c.world() {
+// payments counts the payments that began.
+func (c *cluster) payments() (n int) {
+	for _, s := range c.effectLog() {
 		if s.What == "start" && strings.Contains(s.ID, "tool:pay") {
 			n++
 		}
@@ -19,12 +19,12 @@ func (c *cluster) pays() (n int) {
 	return n
 }
 
-// unknown returns a run whose worker was killed while it paid, when another worker has begun.
-func unknown(t *testing.T, script string) (*cluster, string) {
-	c := on(t, shared(t))
+// killedWhilePaying returns a run whose worker was killed during a payment, after another worker has started.
+func killedWhilePaying(t *testing.T, script string) (*cluster, string) {
+	c := newCluster(t, shared(t))
 	first := c.worker("one")
-	id := c.begin(script, with(map[string]any{"what": "sleep=3s"}))
-	c.underway(1)
+	id := c.startRun(script, withArgs(map[string]any{"what": "sleep=3s"}))
+	c.waitEffects(1)
 	_ = first.Process.Kill()
 	c.worker("two")
 	return c, id
@@ -48,15 +48,15 @@ func TestPromise_31_14_UnknownIsAsked(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, id := unknown(t, paying)
-			step := c.waiting(id)
-			if !strings.Contains(step.ID, "tool:pay") || c.pays() != 1 {
-				t.Errorf("%s waits after %d payments", step.ID, c.pays())
+			c, id := killedWhilePaying(t, paying)
+			step := c.waitingStep(id)
+			if !strings.Contains(step.ID, "tool:pay") || c.payments() != 1 {
+				t.Errorf("%s waits after %d payments", step.ID, c.payments())
 			}
 			c.answer(id, step.ID, tt.Answer)
-			c.done(id, tt.says)
-			if c.pays() != tt.paid {
-				t.Errorf("%d payments, want %d", c.pays(), tt.paid)
+			c.wantDone(id, tt.says)
+			if c.payments() != tt.paid {
+				t.Errorf("%d payments, want %d", c.payments(), tt.paid)
 			}
 		})
 	}
@@ -77,10 +77,10 @@ func TestPromise_31_26_OnUnknown(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, id := unknown(t, tt.decl+strings.Replace(paying, "[pay]", "[tool(pay, on_unknown = "+tt.word+")]", 1))
-			c.done(id, tt.says)
-			if c.pays() != tt.paid {
-				t.Errorf("%d payments, want %d", c.pays(), tt.paid)
+			c, id := killedWhilePaying(t, tt.decl+strings.Replace(paying, "[pay]", "[tool(pay, on_unknown = "+tt.word+")]", 1))
+			c.wantDone(id, tt.says)
+			if c.payments() != tt.paid {
+				t.Errorf("%d payments, want %d", c.payments(), tt.paid)
 			}
 		})
 	}
@@ -90,9 +90,9 @@ func TestPromise_31_26_OnUnknown(t *testing.T) {
 // one is refused, also after the end, and one that does not fit is asked for again.
 func TestPromise_31_15_Signals(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	first := c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     n = wait("number", int)
@@ -100,10 +100,10 @@ def main():
     return "%d %s" % (n, wait("word"))
 `)
 	is := func(value string) engine.Answer { return engine.Answer{Result: json.RawMessage(value)} }
-	c.answer(id, "word", is(`"b"`)) // before the run has come to it
-	step := c.waiting(id)
+	c.answer(id, "word", is(`"b"`)) // before the run waits for it
+	step := c.waitingStep(id)
 	if err := c.send(id, step.ID, is(`"no number"`)); err == nil {
-		if again := c.waiting(id); again.ID != step.ID {
+		if again := c.waitingStep(id); again.ID != step.ID {
 			t.Errorf("%s waits after an answer that does not fit %s", again.ID, step.ID)
 		}
 	}
@@ -114,7 +114,7 @@ def main():
 	if err := c.send(id, step.ID, is("42")); err == nil {
 		t.Error("another answer changes nothing, and nobody says so")
 	}
-	c.done(id, "41 b")
+	c.wantDone(id, "41 b")
 	if err := c.send(id, step.ID, is("41")); err != nil {
 		t.Errorf("an equal answer after the end: %v", err)
 	}
@@ -123,16 +123,16 @@ def main():
 	}
 
 	const waits = "def main():\n    return wait(\"word\")\n"
-	id = c.begin(waits, agentscript.ID(c.job.Queue+"-late"))
-	c.waiting(id)
+	id = c.startRun(waits, agentscript.ID(c.job.Queue+"-late"))
+	c.waitingStep(id)
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	signal := engine.Signal{Name: "word", Value: json.RawMessage(`{"result": "late"}`), Dedup: "one"}
-	for range 2 { // the same one twice
+	for range 2 { // the same signal twice
 		if _, err := c.Signal(t.Context(), id, signal); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.worker("two")
-	c.done(id, "late")
+	c.wantDone(id, "late")
 }

@@ -45,22 +45,23 @@ def main():
 func TestPromise_31_40_Replays(t *testing.T) {
 	var texts []string
 	for _, sticky := range []int{-1, 0} {
-		c := on(t, shared(t))
+		c := newCluster(t, shared(t))
 		c.job.Queue += string(rune('a' + sticky + 1))
 		c.job.Sticky = sticky
-		c.with(temporal.Options{Events: 40})
+		c.setOptions(temporal.Options{Events: 40})
 		c.worker("one")
-		id := c.begin(allSorts, agentscript.Seed(1))
-		step := c.waiting(id)
+		id := c.startRun(allSorts, agentscript.Seed(1))
+		step := c.waitingStep(id)
 		c.answer(id, step.ID, engine.Answer{Result: json.RawMessage(`"word"`)})
-		info := c.ends(id)
+		info := c.waitEnd(id)
 		if info.Status != engine.RunDone {
 			t.Fatalf("%s %s", info.Status, info.Err)
 		}
 		t.Log(info.Text, len(c.histories(id)))
 		texts = append(texts, info.Text)
 		for _, e := range c.events(id) {
-			// That something came while a task ended its history is no failure of the task: the server hands it out again.
+			// If something arrives while a task ends its history, the server repeats the task: that is not a failure of
+			// the task.
 			if failed := e.GetWorkflowTaskFailedEventAttributes(); failed != nil && failed.Cause != enumspb.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND {
 				t.Errorf("a task failed: %s", failed.GetFailure().GetMessage())
 			}
@@ -71,7 +72,7 @@ func TestPromise_31_40_Replays(t *testing.T) {
 	}
 }
 
-// events are those of all histories of a run.
+// events returns the events of all histories of a run.
 func (c *cluster) events(id string) (all []*historypb.HistoryEvent) {
 	c.t.Helper()
 	page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowId = '" + id + "'"})
@@ -90,17 +91,17 @@ func (c *cluster) events(id string) (all []*historypb.HistoryEvent) {
 	return all
 }
 
-// What a run has under way at once, and sends in one task, is bounded; that costs few events.
+// The effects that a run has under way, and the bytes that it sends in one task, are bounded. Both cost few events.
 func TestManyAtOnce(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 words = fn(lambda n: ["%s %d" % ("x" * 20000, i) for i in range(n)], input = int, output = list[str])
 main = words >> each(a) >> fn(lambda all: str(len(all)), input = list[str], output = str)
 `, agentscript.Input(600))
 	begun := time.Now()
-	starts := c.done(id, "600")
+	starts := c.wantDone(id, "600")
 	if len(starts) != 600 {
 		t.Errorf("%d effects", len(starts))
 	}
@@ -113,15 +114,15 @@ main = words >> each(a) >> fn(lambda all: str(len(all)), input = list[str], outp
 
 // Promise 31.61 (temporal): of 1,000 branches with large requests at most 200 are under way at once, and no task sends more than 1 MB.
 func TestPromise_31_61_ThousandBranches(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Inline = 100_000 })
+	c := newCluster(t, shared(t), func(j *job) { j.Inline = 100_000 })
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 words = fn(lambda n: ["%s size=10 %d" % ("x" * 10000, i) for i in range(n)], input = int, output = list[str])
 main = words >> each(a, limit = 1000) >> fn(lambda all: str(len(all)), input = list[str], output = str)
 `, agentscript.Input(1000), agentscript.RunSettings(json.RawMessage(`{"Calls": 1000}`)))
-	c.done(id, "1000")
-	c.once(1000)
+	c.wantDone(id, "1000")
+	c.wantEffects(1000)
 	most, largest := 0, 0
 	for _, events := range c.histories(id) {
 		underway, sent := 0, map[int64]int{}
@@ -138,7 +139,7 @@ main = words >> each(a, limit = 1000) >> fn(lambda all: str(len(all)), input = l
 			most = max(most, underway)
 		}
 	}
-	if most > 200 || most < 20 || largest > 3<<19 { // as text the bytes are a third more
+	if most > 200 || most < 20 || largest > 3<<19 { // encoded as text, the bytes are a third more
 		t.Errorf("%d at once, %d bytes in a task", most, largest)
 	}
 	t.Logf("%d at once, %d bytes in a task, %d histories", most, largest, len(c.histories(id)))

@@ -20,18 +20,18 @@ import (
 // Promise 31.47 (temporal): a store of blobs that takes its time has tasks take longer than the server waits for one: each goes
 // further than the one before.
 func TestPromise_31_47_SlowBlobs(t *testing.T) {
-	c := on(t, shared(t))
-	slow := flaky{blob.Dir(c.job.Blobs), func(op, key string) error {
+	c := newCluster(t, shared(t))
+	slow := flakyStore{blob.Dir(c.job.Blobs), func(op, key string) error {
 		time.Sleep(150 * time.Millisecond)
 		return nil
 	}}
-	c.inside(temporal.Options{Blobs: slow}, worker.Options{})
-	id := c.begin(`
+	c.inProcessWorker(temporal.Options{Blobs: slow}, worker.Options{})
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 words = fn(lambda n: ["%s size=50000 %d" % ("x" * 40000, i) for i in range(n)], input = int, output = list[str])
 main = words >> each(a, limit = 100) >> fn(lambda all: str(len(all)), input = list[str], output = str)
 `, agentscript.Input(100))
-	starts := c.done(id, "100")
+	starts := c.wantDone(id, "100")
 	if len(starts) != 100 {
 		t.Errorf("%d effects", len(starts))
 	}
@@ -39,13 +39,13 @@ main = words >> each(a, limit = 100) >> fn(lambda all: str(len(all)), input = li
 
 // Promise 31.48 (temporal): a run that is cancelled while it goes over to its next history is cancelled there.
 func TestPromise_31_48_CancelledBetweenHistories(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.job.Env = true
-	c.with(temporal.Options{Events: 20, Pin: true})
+	c.setOptions(temporal.Options{Events: 20, Pin: true})
 	c.worker("one")
 	var all sync.WaitGroup
 	for i := range 40 {
-		id := c.begin(`
+		id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     for i in range(60):
@@ -62,7 +62,7 @@ def main():
 			if err := c.CancelRun(t.Context(), id, "enough"); err != nil {
 				t.Error(err)
 			}
-			info := c.ends(id)
+			info := c.waitEnd(id)
 			if info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "enough") {
 				t.Errorf("%s %q %s after %d histories", info.Status, info.Text, info.Err, len(c.histories(id)))
 			}
@@ -76,16 +76,16 @@ def main():
 
 // Promise 31.49 (temporal): what must not happen twice and is broken off because its worker is stopped is unknown.
 func TestPromise_31_49_WorkerStopped(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	first := c.worker("one")
-	id := c.begin(paying, agentscript.Args(map[string]any{"what": "sleep=50s"}))
-	hang.Until(t, "it pays", func() bool { return len(c.world()) > 0 })
+	id := c.startRun(paying, agentscript.Args(map[string]any{"what": "sleep=50s"}))
+	hang.Until(t, "it pays", func() bool { return len(c.effectLog()) > 0 })
 	c.worker("two")
 	begun := time.Now()
 	_ = first.Process.Signal(syscall.SIGTERM)
 	_ = first.Wait()
 	t.Logf("the worker ended after %s", time.Since(begun))
-	step := c.waiting(id)
+	step := c.waitingStep(id)
 	t.Log(step.ID, step.State)
 	_ = c.CancelRun(t.Context(), id, "")
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// inside begins a worker in this process, which ends with the test.
-func (c *cluster) inside(o temporal.Options, w worker.Options, opts ...agentscript.Option) {
+// inProcessWorker starts a worker in this process, which ends with the test.
+func (c *cluster) inProcessWorker(o temporal.Options, w worker.Options, opts ...agentscript.Option) {
 	c.t.Helper()
 	to, err := client.Dial(client.Options{HostPort: c.server.address, Logger: logger()})
 	if err != nil {
@@ -52,13 +52,13 @@ func (c *cluster) inside(o temporal.Options, w worker.Options, opts ...agentscri
 
 // Promise 31.41 (temporal): what a run fails with may be anything: the server takes a text of bounded length that is UTF-8.
 func TestPromise_31_41_Failures(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
 	for name, text := range map[string]string{"large": `"x" * 2500000`, "both": `("ä" * 1250000)`} {
 		t.Run(name, func(t *testing.T) {
 			c.t = t
-			id := c.begin("def main():\n    fail(" + text + ")\n")
-			info := c.ends(id)
+			id := c.startRun("def main():\n    fail(" + text + ")\n")
+			info := c.waitEnd(id)
 			if info.Status != engine.RunFailed || len(info.Err) == 0 {
 				t.Errorf("%s, %d bytes of error", info.Status, len(info.Err))
 			}
@@ -66,20 +66,20 @@ func TestPromise_31_41_Failures(t *testing.T) {
 	}
 }
 
-// flaky is a store of blobs that fails now and then.
-type flaky struct {
+// flakyStore is a blob store that fails now and then.
+type flakyStore struct {
 	blob.Store
 	fails func(op, key string) error
 }
 
-func (f flaky) Put(ctx context.Context, key string, data []byte) error {
+func (f flakyStore) Put(ctx context.Context, key string, data []byte) error {
 	if err := f.fails("put", key); err != nil {
 		return err
 	}
 	return f.Store.Put(ctx, key, data)
 }
 
-func (f flaky) Get(ctx context.Context, key string) ([]byte, error) {
+func (f flakyStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if err := f.fails("get", key); err != nil {
 		return nil, err
 	}
@@ -91,10 +91,10 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 	for _, way := range []string{"update", "signal"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			c := on(t, shared(t))
+			c := newCluster(t, shared(t))
 			var down atomic.Bool
 			var failed atomic.Int64
-			f := flaky{blob.Dir(c.job.Blobs), func(op, key string) error {
+			f := flakyStore{blob.Dir(c.job.Blobs), func(op, key string) error {
 				if down.Load() && op == "get" {
 					if failed.Add(1) == 2 {
 						down.Store(false)
@@ -103,17 +103,17 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 				}
 				return nil
 			}}
-			id := c.begin("def main():\n    return str(len(wait('word')))\n")
+			id := c.startRun("def main():\n    return str(len(wait('word')))\n")
 			if way == "update" {
-				c.inside(temporal.Options{Blobs: f}, worker.Options{})
-				c.waiting(id)
+				c.inProcessWorker(temporal.Options{Blobs: f}, worker.Options{})
+				c.waitingStep(id)
 			}
 			down.Store(way == "update")
 			value, _ := json.Marshal(strings.Repeat("x", 1_000_000))
 			var err error
 			if way == "update" {
 				err = journal.Send(t.Context(), c.Store, id, "word", "", "test", time.Now(), engine.Answer{Result: value})
-			} else { // no worker is there
+			} else { // no worker is running
 				answer, _ := json.Marshal(engine.Answer{Result: value})
 				_, err = c.Signal(t.Context(), id, engine.Signal{Name: "word", Dedup: "word#1", Value: answer, By: "test", At: time.Now()})
 			}
@@ -121,14 +121,14 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 				t.Fatal(err)
 			}
 			if way == "signal" {
-				c.inside(temporal.Options{Blobs: flaky{blob.Dir(c.job.Blobs), func(op, key string) error {
-					if op == "get" && failed.Add(1) == 2 { // the first is the script
+				c.inProcessWorker(temporal.Options{Blobs: flakyStore{blob.Dir(c.job.Blobs), func(op, key string) error {
+					if op == "get" && failed.Add(1) == 2 { // the first blob is the script
 						return errors.New("no network")
 					}
 					return nil
 				}}}, worker.Options{})
 			}
-			c.done(id, "1000000")
+			c.wantDone(id, "1000000")
 		})
 	}
 }
@@ -136,11 +136,11 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 // Promise 31.43 (temporal): many answers that come while the run goes on in one history after the other are all taken,
 // once each.
 func TestPromise_31_43_AnswersAcrossHistories(t *testing.T) {
-	c := on(t, shared(t))
-	c.with(temporal.Options{Events: 40})
+	c := newCluster(t, shared(t))
+	c.setOptions(temporal.Options{Events: 40})
 	c.worker("one")
 	const n = 150
-	id := c.begin(`
+	id := c.startRun(`
 def main(n = int):
     all = []
     for i in range(n):
@@ -155,16 +155,16 @@ def main(n = int):
 			t.Errorf("answer %d: %v", i, err)
 		}
 	}
-	c.done(id, strings.Join(want, ","))
+	c.wantDone(id, strings.Join(want, ","))
 	t.Logf("%d histories", len(c.histories(id)))
 }
 
 // Promise 31.44 (temporal): what a worker keeps of runs that it no longer has in memory is nothing.
 func TestPromise_31_44_NothingStaysBehind(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	worker.SetStickyWorkflowCacheSize(2)
 	defer worker.SetStickyWorkflowCacheSize(10_000)
-	c.inside(temporal.Options{}, worker.Options{})
+	c.inProcessWorker(temporal.Options{}, worker.Options{})
 	const script = `
 a = agent("a", prompt = "Work.")
 one = fn(lambda i: fallback([a, b], "step %d" % i) + wait("w%d" % i), input = int, output = str)
@@ -178,13 +178,13 @@ def main():
     a("one")
     return wait("word")
 `
-	id := c.begin(simple)
-	c.waiting(id)
+	id := c.startRun(simple)
+	c.waitingStep(id)
 	time.Sleep(time.Second)
 	before := runtime.NumGoroutine()
 	var ids []string
 	for range 40 {
-		ids = append(ids, c.begin(script, agentscript.Input(4)))
+		ids = append(ids, c.startRun(script, agentscript.Input(4)))
 	}
 	for _, id := range ids {
 		hang.Until(t, "the run waits", func() bool {
@@ -204,11 +204,11 @@ def main():
 // Promise 31.45 (temporal): a run with much recorded goes on in a new history without the worker being
 // taken for one that hangs.
 func TestPromise_31_45_LargeRecords(t *testing.T) {
-	c := on(t, shared(t))
-	c.with(temporal.Options{Events: 80})
+	c := newCluster(t, shared(t))
+	c.setOptions(temporal.Options{Events: 80})
 	c.worker("one")
-	id := c.begin(sequence, agentscript.Args(map[string]any{"n": 24, "words": "size=4000000"}))
-	info := c.ends(id)
+	id := c.startRun(sequence, agentscript.Args(map[string]any{"n": 24, "words": "size=4000000"}))
+	info := c.waitEnd(id)
 	if info.Status != engine.RunDone {
 		t.Errorf("%s %s", info.Status, info.Err)
 	}
@@ -222,7 +222,7 @@ func TestPromise_31_45_LargeRecords(t *testing.T) {
 // Promise 31.46 (temporal): a tool that ignores that its time is over is tried again, while the worker still has the
 // first attempt.
 func TestPromise_31_46_IgnoresItsTime(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	var calls atomic.Int64
 	type args struct {
 		What string `json:"what"`
@@ -237,7 +237,7 @@ func TestPromise_31_46_IgnoresItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	stubborn.Class = engine.ClassRead
-	c.inside(temporal.Options{}, worker.Options{}, agentscript.WithTool(stubborn))
+	c.inProcessWorker(temporal.Options{}, worker.Options{}, agentscript.WithTool(stubborn))
 	e := agentscript.New(agentscript.WithDefaultModel("test/model"), agentscript.WithModels(&effects{}), agentscript.WithTool(stubborn))
 	m, err := e.LoadBundle(t.Context(), engine.Bundle{Entry: "flow.star", Files: map[string][]byte{"flow.star": []byte(`
 a = agent("a", prompt = "Work.", tools = [stubborn])
@@ -256,5 +256,5 @@ def main():
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(c.ends(id).Text, string(c.ends(id).Err))
+	t.Log(c.waitEnd(id).Text, string(c.waitEnd(id).Err))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-const large = `
+const largeScript = `
 a = agent("a", prompt = "Work.")
 def main():
     text = a("first size=100000")
@@ -31,10 +31,10 @@ func TestPromise_31_19_Blobs(t *testing.T) {
 
 func blobGone(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t), func(j *job) { j.Find = time.Second })
+	c := newCluster(t, shared(t), func(j *job) { j.Find = time.Second })
 	first := c.worker("one")
-	id := c.begin(large)
-	c.waiting(id)
+	id := c.startRun(largeScript)
+	c.waitingStep(id)
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	if err := os.RemoveAll(c.job.Blobs); err != nil {
@@ -44,25 +44,25 @@ func blobGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.worker("two")
-	if e := c.fails(id); e.Code != diag.BlobGone {
+	if e := c.wantFailed(id); e.Code != diag.BlobGone {
 		t.Errorf("%s %s", e.Code, &e)
 	}
-	if n := types(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED]; n > 2 {
+	if n := countTypes(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED]; n > 2 {
 		t.Errorf("%d tasks failed", n)
 	}
 }
 
 func blobsFail(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one", func(j *job) { j.Sticky = 0 })
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     text = a("first sleep=1s size=100000")
     return str(len(a("second " + text)))
 `)
-	c.underway(1)
+	c.waitEffects(1)
 	if err := os.WriteFile(c.job.Blobs+".fail", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +74,6 @@ def main():
 	if err := os.Remove(c.job.Blobs + ".fail"); err != nil {
 		t.Fatal(err)
 	}
-	c.done(id, "100011")
-	c.once(2)
+	c.wantDone(id, "100011")
+	c.wantEffects(2)
 }

@@ -23,20 +23,20 @@ func TestPromise_31_21_WholeBudgets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := on(t, shared(t), func(j *job) { j.Slots = 5 })
+			c := newCluster(t, shared(t), func(j *job) { j.Slots = 5 })
 			c.worker("one")
 			c.worker("two")
-			opts := []agentscript.RunOption{of(300, "sleep=50ms")}
+			opts := []agentscript.RunOption{withN(300, "sleep=50ms")}
 			if tt.settings != "" {
 				opts = append(opts, agentscript.RunSettings(json.RawMessage(tt.settings)))
 			}
-			id := c.begin(tt.script, opts...)
-			if e := c.fails(id); e.Code != diag.BudgetExceeded {
+			id := c.startRun(tt.script, opts...)
+			if e := c.wantFailed(id); e.Code != diag.BudgetExceeded {
 				t.Errorf("%s %s", e.Code, &e)
 			}
 			starts, _ := c.counts()
 			by := map[string]int{}
-			for _, s := range c.world() {
+			for _, s := range c.effectLog() {
 				if s.What == "start" {
 					by[s.Worker]++
 				}

@@ -14,28 +14,28 @@ import (
 // Promise 31.10 (temporal): when a run is cancelled, what is under way in its workers hears of it within two seconds, and
 // nothing more is begun.
 func TestPromise_31_10_Cancel(t *testing.T) {
-	rounds(t, "from the cancel to the effect", 2*time.Second, 3, func(t *testing.T) time.Duration {
-		c := on(t, shared(t), func(j *job) { j.Slots = 20 })
+	bestOf(t, "from the cancel to the effect", 2*time.Second, 3, func(t *testing.T) time.Duration {
+		c := newCluster(t, shared(t), func(j *job) { j.Slots = 20 })
 		c.worker("one")
-		id := c.begin(fan, of(300, "sleep=30s"))
-		c.underway(20)
+		id := c.startRun(fan, withN(300, "sleep=30s"))
+		c.waitEffects(20)
 		begun := time.Now()
 		if err := c.CancelRun(t.Context(), id, "enough"); err != nil {
 			t.Fatal(err)
 		}
-		if info := c.ends(id); info.Status != engine.RunCancelled {
+		if info := c.waitEnd(id); info.Status != engine.RunCancelled {
 			t.Errorf("%s %s", info.Status, info.Err)
 		}
-		heard := func() (n int, last time.Time) {
-			for _, s := range c.world() {
+		cancellations := func() (n int, last time.Time) {
+			for _, s := range c.effectLog() {
 				if s.What == "cancelled" {
 					n, last = n+1, s.At
 				}
 			}
 			return n, last
 		}
-		hang.Until(t, "the effects hear of it", func() bool { n, _ := heard(); return n >= 20 })
-		_, last := heard()
+		hang.Until(t, "the effects hear of it", func() bool { n, _ := cancellations(); return n >= 20 })
+		_, last := cancellations()
 		after := false
 		for _, e := range c.histories(id)[0] {
 			switch {
@@ -55,13 +55,13 @@ func TestPromise_31_10_Cancel(t *testing.T) {
 // Promise 31.28 (temporal): a run that waits, with no worker, is cancelled as soon as there is one, and says why.
 func TestPromise_31_28_CancelWithoutWorker(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
-	id := c.begin("def main():\n    return wait(\"word\")\n", agentscript.ID(c.job.Queue))
+	c := newCluster(t, shared(t))
+	id := c.startRun("def main():\n    return wait(\"word\")\n", agentscript.ID(c.job.Queue))
 	if err := c.CancelRun(t.Context(), id, "the order was withdrawn"); err != nil {
 		t.Fatal(err)
 	}
 	c.worker("one")
-	info := c.ends(id)
+	info := c.waitEnd(id)
 	if info.Status != engine.RunCancelled || !containsText(info.Err, "the order was withdrawn") {
 		t.Errorf("%s %s", info.Status, info.Err)
 	}

@@ -27,7 +27,7 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// cluster is a server with a client, a directory of blobs and a world in which effects are seen.
+// cluster is a server with a client, a directory of blobs and a file in which effects are recorded.
 type cluster struct {
 	*temporal.Store
 	t      *testing.T
@@ -36,14 +36,14 @@ type cluster struct {
 	client client.Client
 
 	workers []*exec.Cmd
-	runs    []string // that were begun
+	runs    []string // that were started
 }
 
-// queues counts clusters, each of which has a task queue of its own.
+// queues counts clusters, each of which has its own task queue.
 var queues atomic.Int32
 
-// on returns a cluster of its own queue on a server. What its job is to be otherwise is set first.
-func on(t *testing.T, s *server, set ...func(*job)) *cluster {
+// newCluster returns a cluster with its own queue on a server. set changes its job first.
+func newCluster(t *testing.T, s *server, set ...func(*job)) *cluster {
 	t.Helper()
 	dir := t.TempDir()
 	cl := &cluster{t: t, server: s, job: job{Address: s.address, Queue: fmt.Sprintf("%s.%d", strings.ReplaceAll(t.Name(), "/", "."), queues.Add(1)), Blobs: filepath.Join(dir, "blobs"), World: filepath.Join(dir, "world"), Sticky: -1}}
@@ -56,23 +56,24 @@ func on(t *testing.T, s *server, set ...func(*job)) *cluster {
 	}
 	t.Cleanup(c.Close)
 	cl.client = c
-	cl.with(cl.job.options())
-	t.Cleanup(func() { cl.replayed(t) })
+	cl.setOptions(cl.job.options())
+	t.Cleanup(func() { cl.checkReplays(t) })
 	return cl
 }
 
-// mostReplayed bounds the events of a run that are replayed after its test.
-const mostReplayed = 4000
+// maxReplayedEvents bounds the events of a run that are replayed after its test.
+const maxReplayedEvents = 4000
 
-// replayed replays the histories of all runs of a test that passed, as they are by now: the program makes the same of them.
-func (c *cluster) replayed(t *testing.T) {
-	if t.Failed() || t.Skipped() || c.server != common { // a server of the test's own has ended
+// checkReplays replays the histories of all runs of a test that passed, up to their current state, and fails the test
+// if a replay differs.
+func (c *cluster) checkReplays(t *testing.T) {
+	if t.Failed() || t.Skipped() || c.server != common { // a test's own server has ended
 		return
 	}
-	if _, err := os.Stat(c.job.Blobs); err != nil { // the test took them away
+	if _, err := os.Stat(c.job.Blobs); err != nil { // the test removed them
 		return
 	}
-	r, err := temporal.NewReplayer(worldly(&c.job), c.job.options())
+	r, err := temporal.NewReplayer(recordingEngine(&c.job), c.job.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +82,10 @@ func (c *cluster) replayed(t *testing.T) {
 	for _, id := range c.runs {
 		n := 0
 		for i, events := range c.historiesIn(ctx, t, id) {
-			if n += len(events); n > mostReplayed {
+			if n += len(events); n > maxReplayedEvents {
 				break
 			}
-			if handedOn(events) {
+			if handedOver(events) {
 				continue
 			}
 			if err := r.ReplayWorkflowHistory(logger(), &historypb.History{Events: events}); err != nil {
@@ -94,9 +95,9 @@ func (c *cluster) replayed(t *testing.T) {
 	}
 }
 
-// handedOn reports whether a history was ended by a worker that lacked something, before it said how the run stands: one that
-// lacks nothing does not end it so. A history that has ended is replayed by no worker.
-func handedOn(events []*historypb.HistoryEvent) bool {
+// handedOver reports whether a worker that lacked something ended a history before it published the run's status: other
+// workers do not end it like that. No worker replays a history that has ended.
+func handedOver(events []*historypb.HistoryEvent) bool {
 	switch events[len(events)-1].EventType {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
 		enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED:
@@ -107,8 +108,8 @@ func handedOn(events []*historypb.HistoryEvent) bool {
 	return false
 }
 
-// with has runs be started with other options.
-func (c *cluster) with(o temporal.Options) {
+// setOptions starts further runs with other options.
+func (c *cluster) setOptions(o temporal.Options) {
 	c.t.Helper()
 	is := c.job.options()
 	o.TaskQueue, o.Blobs = is.TaskQueue, is.Blobs
@@ -119,8 +120,8 @@ func (c *cluster) with(o temporal.Options) {
 	c.Store = s
 }
 
-// listed counts the workflows that the server finds.
-func (c *cluster) listed(query string) int {
+// countListed counts the workflows that match a query.
+func (c *cluster) countListed(query string) int {
 	c.t.Helper()
 	page, err := c.client.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: query})
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *cluster) listed(query string) int {
 	return len(page.Executions)
 }
 
-// worker begins a worker process, which ends with the test at the latest.
+// worker starts a worker process, which ends with the test at the latest.
 func (c *cluster) worker(name string, set ...func(*job)) *exec.Cmd {
 	c.t.Helper()
 	j := c.job
@@ -137,13 +138,13 @@ func (c *cluster) worker(name string, set ...func(*job)) *exec.Cmd {
 	for _, f := range set {
 		f(&j)
 	}
-	cmd := begun(c.t, j)
+	cmd := startProcess(c.t, j)
 	c.workers = append(c.workers, cmd)
 	return cmd
 }
 
-// begun begins the process of a job.
-func begun(t *testing.T, j job) *exec.Cmd {
+// startProcess starts the process of a job.
+func startProcess(t *testing.T, j job) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -173,10 +174,10 @@ func bundle(script string) engine.Bundle {
 	return engine.Bundle{Entry: "flow.star", Files: map[string][]byte{"flow.star": []byte(script)}}
 }
 
-// begin starts a run of a script.
-func (c *cluster) begin(script string, opts ...agentscript.RunOption) string {
+// startRun starts a run of a script.
+func (c *cluster) startRun(script string, opts ...agentscript.RunOption) string {
 	c.t.Helper()
-	m, err := worldly(&c.job).LoadBundle(c.t.Context(), bundle(script), "flow.star")
+	m, err := recordingEngine(&c.job).LoadBundle(c.t.Context(), bundle(script), "flow.star")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -188,21 +189,21 @@ func (c *cluster) begin(script string, opts ...agentscript.RunOption) string {
 	return id
 }
 
-// longest is how long a run of a test may take.
-func longest() time.Duration {
+// runTimeout is how long a run of a test may take.
+func runTimeout() time.Duration {
 	if full() {
 		return 20 * time.Minute
 	}
 	return 5 * time.Minute
 }
 
-// full reports whether what takes long is tested as well.
+// full reports whether slow tests run in full.
 func full() bool { return os.Getenv("AGENTSCRIPT_TEMPORAL_FULL") != "" && !testing.Short() }
 
-// ends waits for the end of a run.
-func (c *cluster) ends(id string) engine.RunInfo {
+// waitEnd waits for the end of a run.
+func (c *cluster) waitEnd(id string) engine.RunInfo {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), longest())
+	ctx, cancel := context.WithTimeout(c.t.Context(), runTimeout())
 	defer cancel()
 	info, err := c.Wait(ctx, id)
 	if err != nil {
@@ -211,10 +212,10 @@ func (c *cluster) ends(id string) engine.RunInfo {
 	return info
 }
 
-// done fails the test unless a run has ended well with a text, and returns how often each effect began.
-func (c *cluster) done(id, text string) (starts map[string]int) {
+// wantDone fails the test unless a run completes with a text, and returns how often each effect began.
+func (c *cluster) wantDone(id, text string) (starts map[string]int) {
 	c.t.Helper()
-	info := c.ends(id)
+	info := c.waitEnd(id)
 	if info.Status != engine.RunDone || info.Text != text {
 		c.t.Errorf("%s %.200q %s, want %q", info.Status, info.Text, info.Err, text)
 	}
@@ -222,10 +223,10 @@ func (c *cluster) done(id, text string) (starts map[string]int) {
 	return starts
 }
 
-// fails returns how a run failed.
-func (c *cluster) fails(id string) (e engine.Error) {
+// wantFailed returns how a run failed.
+func (c *cluster) wantFailed(id string) (e engine.Error) {
 	c.t.Helper()
-	info := c.ends(id)
+	info := c.waitEnd(id)
 	if info.Status != engine.RunFailed {
 		c.t.Fatalf("%s %.200q %s", info.Status, info.Text, info.Err)
 	}
@@ -235,8 +236,8 @@ func (c *cluster) fails(id string) (e engine.Error) {
 	return e
 }
 
-// once fails the test where not exactly n effects began, or one began twice.
-func (c *cluster) once(n int) {
+// wantEffects fails the test unless exactly n effects began, each once.
+func (c *cluster) wantEffects(n int) {
 	c.t.Helper()
 	starts, _ := c.counts()
 	for at, n := range starts {
@@ -249,8 +250,8 @@ func (c *cluster) once(n int) {
 	}
 }
 
-// notAgain fails the test where an effect that was recorded began more than once.
-func (c *cluster) notAgain(recorded map[string]bool) {
+// wantNotRepeated fails the test if a recorded effect began more than once.
+func (c *cluster) wantNotRepeated(recorded map[string]bool) {
 	c.t.Helper()
 	starts, _ := c.counts()
 	for at, n := range starts {
@@ -261,13 +262,13 @@ func (c *cluster) notAgain(recorded map[string]bool) {
 	}
 }
 
-// underway waits until n effects have begun.
-func (c *cluster) underway(n int) {
+// waitEffects waits until n effects have begun.
+func (c *cluster) waitEffects(n int) {
 	c.t.Helper()
 	hang.Until(c.t, "effects have begun", func() bool { starts, _ := c.counts(); return len(starts) >= n })
 }
 
-// histories returns those of a run, the first one first. The server lists them with some delay.
+// histories returns the histories of a run, the first one first. The server lists them with some delay.
 func (c *cluster) histories(id string) (all [][]*historypb.HistoryEvent) {
 	c.t.Helper()
 	return c.historiesIn(c.t.Context(), c.t, id)
@@ -308,8 +309,8 @@ func (c *cluster) recorded(id string) map[string]bool {
 	return ids
 }
 
-// types counts the events of a history by their type.
-func types(events []*historypb.HistoryEvent) map[enumspb.EventType]int {
+// countTypes counts the events of a history by their type.
+func countTypes(events []*historypb.HistoryEvent) map[enumspb.EventType]int {
 	n := map[enumspb.EventType]int{}
 	for _, e := range events {
 		n[e.EventType]++
@@ -317,7 +318,7 @@ func types(events []*historypb.HistoryEvent) map[enumspb.EventType]int {
 	return n
 }
 
-// size returns how many bytes the last history of a run has.
+// size returns the size of a run's last history in bytes.
 func (c *cluster) size(id string) int64 {
 	c.t.Helper()
 	is, err := c.client.DescribeWorkflowExecution(c.t.Context(), id, "")
@@ -327,8 +328,8 @@ func (c *cluster) size(id string) int64 {
 	return is.WorkflowExecutionInfo.HistorySizeBytes
 }
 
-// waiting returns the step that a run waits for.
-func (c *cluster) waiting(id string) (step engine.Step) {
+// waitingStep returns the step that a run waits for.
+func (c *cluster) waitingStep(id string) (step engine.Step) {
 	c.t.Helper()
 	hang.Until(c.t, "the run waits", func() bool {
 		info, err := c.Run(c.t.Context(), id)
@@ -357,15 +358,15 @@ func (c *cluster) answer(id, to string, a engine.Answer) {
 	}
 }
 
-// world returns what effects have said by now.
-func (c *cluster) world() (lines []said) {
+// effectLog returns what effects have recorded so far.
+func (c *cluster) effectLog() (lines []effectEvent) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.job.World)
 	if err != nil && !os.IsNotExist(err) {
 		c.t.Fatal(err)
 	}
 	for line := range bytes.Lines(text) {
-		var s said
+		var s effectEvent
 		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &s) == nil {
 			lines = append(lines, s)
 		}
@@ -376,7 +377,7 @@ func (c *cluster) world() (lines []said) {
 // counts returns how often each effect began, and ended.
 func (c *cluster) counts() (starts, ends map[string]int) {
 	starts, ends = map[string]int{}, map[string]int{}
-	for _, s := range c.world() {
+	for _, s := range c.effectLog() {
 		switch s.What {
 		case "start":
 			starts[s.ID]++

@@ -26,9 +26,9 @@ func costOfMemory(t *testing.T) {
 	if full() {
 		n = 1000
 	}
-	c := on(t, shared(t), func(j *job) { j.Sticky = 2 * n })
+	c := newCluster(t, shared(t), func(j *job) { j.Sticky = 2 * n })
 	c.worker("one")
-	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle("def main():\n    return wait(\"word\")\n"), "flow.star")
+	m, err := recordingEngine(&c.job).LoadBundle(t.Context(), bundle("def main():\n    return wait(\"word\")\n"), "flow.star")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,30 +70,30 @@ func resident(t *testing.T, pid int) int {
 }
 
 func costOfTime(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	c.done(c.begin(sequence, of(1, "")), "did step 0 ")
+	c.wantDone(c.startRun(sequence, withN(1, "")), "did step 0 ")
 	const steps = 100
 	round := 0
-	rounds(t, "a step", 15*time.Millisecond, 10, func(t *testing.T) time.Duration {
+	bestOf(t, "a step", 15*time.Millisecond, 10, func(t *testing.T) time.Duration {
 		id := ""
-		took := c.alone(t, 1, func() {
-			id = c.begin(sequence, of(steps, ""))
-			c.done(id, "did step 99 ")
+		took := c.measure(t, 1, func() {
+			id = c.startRun(sequence, withN(steps, ""))
+			c.wantDone(id, "did step 99 ")
 		})
 		if round++; round == 1 {
 			t.Logf("%d events and %d bytes for %d steps", len(c.histories(id)[0]), c.size(id), steps)
 		}
 		return took / steps
 	})
-	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
+	m, err := recordingEngine(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds(t, "50 runs of 10 steps", 5*time.Second, 5, func(t *testing.T) time.Duration {
+	bestOf(t, "50 runs of 10 steps", 5*time.Second, 5, func(t *testing.T) time.Duration {
 		var all sync.WaitGroup
 		one := func() {
-			id, err := c.Start(t.Context(), m, "main", of(10, ""))
+			id, err := c.Start(t.Context(), m, "main", withN(10, ""))
 			if err == nil {
 				err = c.client.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil)
 			}
@@ -101,7 +101,7 @@ func costOfTime(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		return c.alone(t, runtime.NumCPU(), func() {
+		return c.measure(t, runtime.NumCPU(), func() {
 			for range 50 {
 				all.Go(one)
 			}

@@ -1,2 +1,2 @@
-// Package e2e drives runs on a real Temporal server, with workers that are processes of their own and are killed.
+// Package e2e tests runs on a real Temporal server, with workers that are separate processes and are killed.
 package e2e

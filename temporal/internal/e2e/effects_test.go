@@ -16,9 +16,10 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// worldly is an engine whose effects are seen in a file. A model says what it was asked, and does as the words of that say:
-// "sleep=1s" takes so long, "size=3000000" answers with so many bytes, and "recall" with all that the user said.
-func worldly(j *job) *agentscript.Engine {
+// recordingEngine returns an engine whose effects are recorded in a file. Its model repeats what it was asked, and
+// follows the words in it: "sleep=1s" takes that long, "size=3000000" answers with that many bytes,
+// "recall" answers with all that the user said.
+func recordingEngine(j *job) *agentscript.Engine {
 	e := &effects{file: j.World, worker: j.Name, secret: j.Secret}
 	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model")}
 	if j.Lacks != "model" {
@@ -41,7 +42,7 @@ func worldly(j *job) *agentscript.Engine {
 
 type effects struct{ file, worker, secret string }
 
-// Secrets has nothing that comes of models hold the secret.
+// Secrets removes the secret from everything that models return.
 func (e *effects) Secrets() []string {
 	if e.secret == "" {
 		return nil
@@ -49,14 +50,14 @@ func (e *effects) Secrets() []string {
 	return []string{e.secret}
 }
 
-// said is a line of the world's file.
-type said struct {
+// effectEvent is a line of the file of effects.
+type effectEvent struct {
 	What, ID, Worker string // What is start, end, or cancelled
 	At               time.Time
 }
 
-func (e *effects) say(what, id string) {
-	appendLine(e.file, said{what, id, e.worker, time.Now()})
+func (e *effects) record(what, id string) {
+	appendLine(e.file, effectEvent{what, id, e.worker, time.Now()})
 }
 
 func appendLine(file string, v any) {
@@ -71,9 +72,9 @@ func appendLine(file string, v any) {
 	_ = f.Close()
 }
 
-// does carries out what the words of a text say.
-func (e *effects) does(ctx context.Context, id, text string) (string, error) {
-	e.say("start", id)
+// perform carries out what the words of a text demand.
+func (e *effects) perform(ctx context.Context, id, text string) (string, error) {
+	e.record("start", id)
 	answer := "did " + text
 	for word := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(word, "=")
@@ -83,13 +84,13 @@ func (e *effects) does(ctx context.Context, id, text string) (string, error) {
 			select {
 			case <-time.After(d):
 			case <-ctx.Done():
-				e.say("cancelled", id)
+				e.record("cancelled", id)
 				return "", context.Cause(ctx)
 			}
 		case "tell":
 			answer = "the secret is " + e.secret
 		case "fail":
-			e.say("end", id)
+			e.record("end", id)
 			return "", errors.New("failed with " + e.secret)
 		case "size":
 			n := 0
@@ -97,7 +98,7 @@ func (e *effects) does(ctx context.Context, id, text string) (string, error) {
 			answer = strings.Repeat("x", n)
 		}
 	}
-	e.say("end", id)
+	e.record("end", id)
 	return answer, nil
 }
 
@@ -121,7 +122,7 @@ func (e *effects) Do(ctx context.Context, of *engine.Effect, sink engine.Sink) e
 		}
 		return answered(model.FinishStop, model.Part{Kind: model.PartText, Text: words + " "})
 	}
-	text, err := e.does(ctx, of.Run+" "+of.ID(), last.Text)
+	text, err := e.perform(ctx, of.Run+" "+of.ID(), last.Text)
 	if err != nil {
 		return engine.Failed(engine.AsError(err))
 	}
@@ -153,7 +154,7 @@ func (e *effects) tool(name string, class engine.Class) agent.HostTool {
 	}
 	t, err := agentscript.ToolFunc(name, "Does what it is told.", func(ctx context.Context, a args) (string, error) {
 		call, _ := agentscript.ToolCall(ctx)
-		return e.does(ctx, call.Run+" "+call.ID, a.What)
+		return e.perform(ctx, call.Run+" "+call.ID, a.What)
 	})
 	if err != nil {
 		panic(err)

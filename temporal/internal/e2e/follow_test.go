@@ -11,13 +11,13 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// heard is what a follower has returned.
-type heard struct {
+// followed is what a follower returned.
+type followed struct {
 	lines []string // what the script printed, and its phases
 	ends  map[string]int
 }
 
-func (h *heard) add(events []engine.Event) {
+func (h *followed) add(events []engine.Event) {
 	for _, e := range events {
 		switch {
 		case e.Kind == engine.EventLog:
@@ -30,17 +30,17 @@ func (h *heard) add(events []engine.Event) {
 	}
 }
 
-// follows hears a run until it has ended, or done reports true.
-func (c *cluster) follows(f *temporal.Follower, h *heard, done func() bool) {
+// followUntil follows a run until it has ended, or done reports true.
+func (c *cluster) followUntil(f *temporal.Follower, h *followed, done func() bool) {
 	c.t.Helper()
 	hang.Until(c.t, "the run tells that it has ended", func() bool {
-		events, _ := f.Next(c.t.Context()) // that no worker answers passes
+		events, _ := f.Next(c.t.Context()) // the error that no worker answers is temporary
 		h.add(events)
 		return h.ends["run main"] > 0 || done()
 	})
 }
 
-const printing = `
+const printingScript = `
 a = agent("a", prompt = "Work.")
 def main(n = int):
     for i in range(n):
@@ -51,7 +51,7 @@ def main(n = int):
     return "over"
 `
 
-func printed(n int) (all []string) {
+func printedLines(n int) (all []string) {
 	for i := range n {
 		all = append(all, fmt.Sprintf("phase part %d", i), fmt.Sprintf("before %d", i))
 	}
@@ -62,19 +62,19 @@ func printed(n int) (all []string) {
 // though its worker is killed and another one goes on, and the run does in new histories. One who comes when it is over hears
 // the same.
 func TestPromise_31_71_Followed(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Events = 60 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events = 60 })
 	first := c.worker("one")
-	id := c.begin(printing, with(map[string]any{"n": 30}))
-	f, h := c.Follow(id), &heard{ends: map[string]int{}}
-	c.follows(f, h, func() bool { return len(h.lines) > 20 })
+	id := c.startRun(printingScript, withArgs(map[string]any{"n": 30}))
+	f, h := c.Follow(id), &followed{ends: map[string]int{}}
+	c.followUntil(f, h, func() bool { return len(h.lines) > 20 })
 	_ = first.Process.Kill()
 	c.worker("two")
-	c.follows(f, h, func() bool { return false })
-	late := &heard{ends: map[string]int{}}
-	c.done(id, "over")
-	c.follows(c.Follow(id), late, func() bool { return false })
-	for who, h := range map[string]*heard{"from the beginning": h, "afterwards": late} {
-		if !slices.Equal(h.lines, printed(30)) {
+	c.followUntil(f, h, func() bool { return false })
+	late := &followed{ends: map[string]int{}}
+	c.wantDone(id, "over")
+	c.followUntil(c.Follow(id), late, func() bool { return false })
+	for who, h := range map[string]*followed{"from the beginning": h, "afterwards": late} {
+		if !slices.Equal(h.lines, printedLines(30)) {
 			t.Errorf("%s: %s", who, strings.Join(h.lines, ", "))
 		}
 		for at, n := range h.ends {
@@ -82,7 +82,7 @@ func TestPromise_31_71_Followed(t *testing.T) {
 				t.Errorf("%s: %s ended %d times", who, at, n)
 			}
 		}
-		if len(h.ends) != 1+2*30 { // the run, and of each call the agent and the effect
+		if len(h.ends) != 1+2*30 { // the run, and the agent and the effect of each call
 			t.Errorf("%s: %d parts ended", who, len(h.ends))
 		}
 	}
@@ -94,9 +94,9 @@ func TestPromise_31_71_Followed(t *testing.T) {
 // Promise 31.72 (temporal): prints of branches are heard once as well, where histories follow each other and what is under way when one
 // ends is told in the next.
 func TestPromise_31_72_BranchesFollowed(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Events = 150 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events = 150 })
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def one(i):
     print("begin", i)
@@ -105,9 +105,9 @@ def one(i):
     return said
 def main(n = int):
     return str(len(parallel([lambda i=i: one(i) for i in range(n)])))
-`, with(map[string]any{"n": 100}))
-	f, h := c.Follow(id), &heard{ends: map[string]int{}}
-	c.follows(f, h, func() bool { return false })
+`, withArgs(map[string]any{"n": 100}))
+	f, h := c.Follow(id), &followed{ends: map[string]int{}}
+	c.followUntil(f, h, func() bool { return false })
 	count := map[string]int{}
 	for _, line := range h.lines {
 		count[line]++
@@ -120,7 +120,7 @@ def main(n = int):
 	if len(count) != 200 {
 		t.Errorf("%d lines", len(count))
 	}
-	c.done(id, "100")
+	c.wantDone(id, "100")
 	if n := len(c.histories(id)); n < 2 {
 		t.Errorf("it had %d histories", n)
 	}

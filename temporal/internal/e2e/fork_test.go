@@ -13,13 +13,13 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// locally carries out a run in the process of the job, as on a laptop.
-func locally(j *job) error {
+// runLocally carries out a run in the process of the job, as on a laptop.
+func runLocally(j *job) error {
 	kept, err := sqlite.Open(context.Background(), j.Local)
 	if err != nil {
 		return err
 	}
-	m, err := worldly(j).LoadBundle(context.Background(), bundle(sequence), "flow.star")
+	m, err := recordingEngine(j).LoadBundle(context.Background(), bundle(sequence), "flow.star")
 	if err != nil {
 		return err
 	}
@@ -37,11 +37,11 @@ func locally(j *job) error {
 // not done again, and only the rest is.
 func TestPromise_31_13_ForkOfLocal(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	j := c.job
 	j.Local, j.Args = filepath.Join(t.TempDir(), "runs.db"), json.RawMessage(`{"n": 10, "words": "sleep=200ms"}`)
-	process := begun(t, j)
-	c.underway(6)
+	process := startProcess(t, j)
+	c.waitEffects(6)
 	_ = process.Process.Kill()
 	_ = process.Wait()
 	kept, err := sqlite.Open(t.Context(), j.Local)
@@ -60,7 +60,7 @@ func TestPromise_31_13_ForkOfLocal(t *testing.T) {
 		t.Fatalf("%d effects were recorded, %v", len(recorded), err)
 	}
 	c.worker("one")
-	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
+	m, err := recordingEngine(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +68,9 @@ func TestPromise_31_13_ForkOfLocal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.done(id, "did step 9 sleep=200ms")
-	on := map[string]bool{} // the server
-	for _, s := range c.world() {
+	c.wantDone(id, "did step 9 sleep=200ms")
+	on := map[string]bool{} // effects that began on the server
+	for _, s := range c.effectLog() {
 		if run, of, _ := strings.Cut(s.ID, " "); s.What == "start" && run == id {
 			on[of] = true
 		}

@@ -11,11 +11,11 @@ import (
 // Promise 31.8 (temporal): a run goes on in a new history before one is too long, and nothing is done again: 3,000 steps, in
 // histories of 1,000 events.
 func TestPromise_31_8_NewHistories(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Events = 1000 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events = 1000 })
 	c.worker("one")
-	id := c.begin(sequence, of(3000, ""), calls(3000))
-	c.done(id, "did step 2999 ")
-	c.once(3000)
+	id := c.startRun(sequence, withN(3000, ""), withCallLimit(3000))
+	c.wantDone(id, "did step 2999 ")
+	c.wantEffects(3000)
 	all := c.histories(id)
 	if len(all) < 15 {
 		t.Errorf("it had %d histories", len(all))
@@ -35,12 +35,12 @@ func TestPromise_31_8_NewHistories(t *testing.T) {
 // Promise 31.24 (temporal): a run of many branches goes on in a new history as well: what is under way ends first, and nothing
 // is done again.
 func TestPromise_31_24_NewHistoriesOfBranches(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Events = 1000 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events = 1000 })
 	c.worker("one")
 	c.worker("two")
-	id := c.begin(fan, of(400, ""))
-	c.done(id, "400")
-	c.once(800)
+	id := c.startRun(fan, withN(400, ""))
+	c.wantDone(id, "400")
+	c.wantEffects(800)
 	if n := len(c.histories(id)); n < 3 {
 		t.Errorf("it had %d histories", n)
 	}
@@ -50,14 +50,14 @@ func TestPromise_31_24_NewHistoriesOfBranches(t *testing.T) {
 // its turn as a history ended.
 func TestPromise_31_23_OnceOverHistories(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t), func(j *job) { j.Events, j.Slots = 150, 10 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events, j.Slots = 150, 10 })
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.", tools = [pay])
 branches = each(a, limit = 400)
 def main(n = int):
     return str(len(branches(["call pay branch%d sleep=20ms" % i for i in range(n)])))
-`, with(map[string]any{"n": 60}))
+`, withArgs(map[string]any{"n": 60}))
 	ended := false
 	hang.Until(t, "the run ends or asks", func() bool {
 		info, err := c.Run(t.Context(), id)
@@ -65,10 +65,10 @@ def main(n = int):
 		return err == nil && (ended || info.Waiting > 0)
 	})
 	if !ended {
-		t.Fatalf("it asks about %s", c.waiting(id).ID)
+		t.Fatalf("it asks about %s", c.waitingStep(id).ID)
 	}
-	c.done(id, "60")
-	c.once(60)
+	c.wantDone(id, "60")
+	c.wantEffects(60)
 	t.Logf("%d histories", len(c.histories(id)))
 }
 
@@ -76,9 +76,9 @@ def main(n = int):
 // the next.
 func TestPromise_31_25_WaitsAcrossHistories(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t), func(j *job) { j.Events = 40 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events = 40 })
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def work():
     for i in range(30):
@@ -92,19 +92,19 @@ def rest():
 def main():
     return parallel([work, ask, rest])
 `)
-	if err := c.send(id, "late", engine.Answer{Result: json.RawMessage(`"b"`)}); err != nil { // before the run has come to it
+	if err := c.send(id, "late", engine.Answer{Result: json.RawMessage(`"b"`)}); err != nil { // before the run waits for it
 		t.Fatal(err)
 	}
-	c.underway(31)
+	c.waitEffects(31)
 	if n := len(c.histories(id)); n < 4 {
 		t.Errorf("it had %d histories", n)
 	}
-	step := c.waiting(id)
+	step := c.waitingStep(id)
 	c.answer(id, step.ID, engine.Answer{Approved: true})
 	hang.Until(t, "the run ends", func() bool {
 		info, err := c.Run(t.Context(), id)
 		return err == nil && !info.Live
 	})
-	c.done(id, `["b",true,"did awake"]`)
-	c.once(31)
+	c.wantDone(id, `["b",true,"did awake"]`)
+	c.wantEffects(31)
 }

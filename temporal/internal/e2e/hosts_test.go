@@ -21,7 +21,7 @@ import (
 // tool is not called again.
 func TestPromise_31_57_ToolPanics(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	type args struct {
 		What string `json:"what"`
 	}
@@ -33,7 +33,7 @@ func TestPromise_31_57_ToolPanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.inside(temporal.Options{}, worker.Options{}, agentscript.WithTool(breaks))
+	c.inProcessWorker(temporal.Options{}, worker.Options{}, agentscript.WithTool(breaks))
 	m, err := agentscript.New(agentscript.WithDefaultModel("test/model"), agentscript.WithTool(breaks)).LoadBundle(t.Context(), bundle(`
 a = agent("a", prompt = "Work.", tools = [breaks])
 def main():
@@ -46,40 +46,40 @@ def main():
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := c.ends(id)
-	if said := info.Text + string(info.Err); info.Status == engine.RunRunning || !strings.Contains(said, "out of paper") || calls != 1 {
+	info := c.waitEnd(id)
+	if text := info.Text + string(info.Err); info.Status == engine.RunRunning || !strings.Contains(text, "out of paper") || calls != 1 {
 		t.Errorf("%s %q %s after %d calls", info.Status, info.Text, info.Err, calls)
 	}
-	if n := types(c.histories(id)[0])[enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED]; n > 0 {
+	if n := countTypes(c.histories(id)[0])[enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED]; n > 0 {
 		t.Errorf("%d activities failed", n)
 	}
-	c.done(c.begin("def main():\n    return \"on\"\n"), "on")
+	c.wantDone(c.startRun("def main():\n    return \"on\"\n"), "on")
 }
 
 // Promise 31.58 (temporal): what an effect returns may be as large as a hundred megabytes.
 func TestPromise_31_58_HugeOutcomes(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     return str(len(a("first size=100000000")))
 `)
-	c.done(id, "100000000")
-	c.once(1)
-	c.small(id)
+	c.wantDone(id, "100000000")
+	c.wantEffects(1)
+	c.wantSmall(id)
 }
 
 // Promise 31.59 (temporal): a client whose codec is not that of the workers learns so, and nothing of a run is lost by it.
 func TestPromise_31_59_AnotherCodec(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t), func(j *job) { j.Key = 3 })
+	c := newCluster(t, shared(t), func(j *job) { j.Key = 3 })
 	first := c.worker("one")
-	id := c.begin("def main():\n    return wait(\"word\") + \" \" + wait(\"word\")\n")
-	step := c.waiting(id)
+	id := c.startRun("def main():\n    return wait(\"word\") + \" \" + wait(\"word\")\n")
+	step := c.waitingStep(id)
 	right := c.Store
 	c.job.Key = 4
-	c.with(c.job.options())
+	c.setOptions(c.job.options())
 	codec := func(what string, err error) {
 		t.Helper()
 		if e := engine.AsError(err); err == nil || e.Code != diag.StoreFailed || !strings.Contains(e.Message, "codec") {
@@ -88,11 +88,11 @@ func TestPromise_31_59_AnotherCodec(t *testing.T) {
 	}
 	_, err := c.Run(t.Context(), id)
 	codec("it looks at a run", err)
-	codec("it answers", c.send(id, step.ID, word("lost")))
-	codec("it answers a name", c.send(id, "word", word("lost")))
-	begun := c.begin("def main():\n    return wait(\"word\")\n")
+	codec("it answers", c.send(id, step.ID, wordAnswer("lost")))
+	codec("it answers a name", c.send(id, "word", wordAnswer("lost")))
+	begun := c.startRun("def main():\n    return wait(\"word\")\n")
 	hang.Until(t, "the task fails", func() bool {
-		return types(c.histories(begun)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED] > 0
+		return countTypes(c.histories(begun)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED] > 0
 	})
 	for _, e := range c.histories(begun)[0] {
 		if failed := e.GetWorkflowTaskFailedEventAttributes(); failed != nil && !strings.Contains(failed.GetFailure().GetMessage(), "codec") {
@@ -101,24 +101,24 @@ func TestPromise_31_59_AnotherCodec(t *testing.T) {
 	}
 	left := c.Store
 	c.Store = right
-	c.answer(id, step.ID, word("x"))
-	c.answer(id, "word", word("y"))
-	c.done(id, "x y")
+	c.answer(id, step.ID, wordAnswer("x"))
+	c.answer(id, "word", wordAnswer("y"))
+	c.wantDone(id, "x y")
 
 	_ = first.Process.Kill()
 	_ = first.Wait()
-	c.Store, c.runs = left, []string{begun} // the other one's histories are of another codec
+	c.Store, c.runs = left, []string{begun} // the histories of the other run have another codec
 	c.worker("of that client's codec")
-	c.answer(begun, "word", word("a"))
-	c.done(begun, "a")
+	c.answer(begun, "word", wordAnswer("a"))
+	c.wantDone(begun, "a")
 }
 
 // Promise 31.60 (temporal): of clients that start a run of one id at once one begins it.
 func TestPromise_31_60_StartedAtOnce(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
+	m, err := recordingEngine(&c.job).LoadBundle(t.Context(), bundle(sequence), "flow.star")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestPromise_31_60_StartedAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Go(func() { _, errs[i] = s.Start(t.Context(), m, "main", agentscript.ID(id), of(3, "")) })
+		all.Go(func() { _, errs[i] = s.Start(t.Context(), m, "main", agentscript.ID(id), withN(3, "")) })
 	}
 	all.Wait()
 	begun := 0
@@ -146,6 +146,6 @@ func TestPromise_31_60_StartedAtOnce(t *testing.T) {
 	if begun != 1 {
 		t.Errorf("%d began it", begun)
 	}
-	c.done(id, "did step 2 ")
-	c.once(3)
+	c.wantDone(id, "did step 2 ")
+	c.wantEffects(3)
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// rounds has f measure a time until one is within a limit: what else a machine does must not decide a test. It fails the
-// test when none is.
-func rounds(t *testing.T, what string, limit time.Duration, n int, f func(t *testing.T) time.Duration) {
+// bestOf repeats the measurement f until one time is within the limit, since other load on the machine must not decide
+// a test. It fails the test if none is.
+func bestOf(t *testing.T, what string, limit time.Duration, n int, f func(t *testing.T) time.Duration) {
 	t.Helper()
 	best := time.Duration(0)
 	for range n {
@@ -27,11 +27,11 @@ func rounds(t *testing.T, what string, limit time.Duration, n int, f func(t *tes
 // Promise 31.4 (temporal): when the worker of a run is killed the run goes on, on another one, within six seconds after that
 // began, and no effect that was recorded is carried out again.
 func TestPromise_31_4_WorkerKilled(t *testing.T) {
-	rounds(t, "from the new worker to the end", 6*time.Second, 3, func(t *testing.T) time.Duration {
-		c := on(t, shared(t))
+	bestOf(t, "from the new worker to the end", 6*time.Second, 3, func(t *testing.T) time.Duration {
+		c := newCluster(t, shared(t))
 		first := c.worker("one")
-		id := c.begin(sequence, of(40, "sleep=50ms"))
-		c.underway(26)
+		id := c.startRun(sequence, withN(40, "sleep=50ms"))
+		c.waitEffects(26)
 		_ = first.Process.Kill()
 		recorded := c.recorded(id)
 		if len(recorded) < 24 {
@@ -39,9 +39,9 @@ func TestPromise_31_4_WorkerKilled(t *testing.T) {
 		}
 		c.worker("two")
 		begun := time.Now()
-		starts := c.done(id, "did step 39 sleep=50ms")
+		starts := c.wantDone(id, "did step 39 sleep=50ms")
 		took := time.Since(begun)
-		c.notAgain(recorded)
+		c.wantNotRepeated(recorded)
 		if len(starts) != 40 {
 			t.Errorf("%d effects", len(starts))
 		}
@@ -52,16 +52,16 @@ func TestPromise_31_4_WorkerKilled(t *testing.T) {
 // Promise 31.5 (temporal): two workers share the branches of one run; when one of them is killed, the other does what is left,
 // and again only what was under way.
 func TestPromise_31_5_OneOfTwoKilled(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Slots = 10 })
+	c := newCluster(t, shared(t), func(j *job) { j.Slots = 10 })
 	first := c.worker("one")
 	c.worker("two")
-	id := c.begin(fan, of(100, "sleep=300ms"))
-	c.underway(1)
+	id := c.startRun(fan, withN(100, "sleep=300ms"))
+	c.waitEffects(1)
 	time.Sleep(2500 * time.Millisecond)
 	_ = first.Process.Kill()
 	recorded := c.recorded(id)
 	did := map[string]int{}
-	for _, s := range c.world() {
+	for _, s := range c.effectLog() {
 		if s.What == "end" {
 			did[s.Worker]++
 		}
@@ -71,8 +71,8 @@ func TestPromise_31_5_OneOfTwoKilled(t *testing.T) {
 	if did["one"]*10 < all*3 || did["two"]*10 < all*3 || all >= 200 {
 		t.Errorf("before the kill they did %v", did)
 	}
-	starts := c.done(id, "100")
-	c.notAgain(recorded)
+	starts := c.wantDone(id, "100")
+	c.wantNotRepeated(recorded)
 	if len(starts) != 200 {
 		t.Errorf("%d effects", len(starts))
 	}
@@ -81,38 +81,38 @@ func TestPromise_31_5_OneOfTwoKilled(t *testing.T) {
 // Promise 31.6 (temporal): when the server is killed, and begins again on its file, runs go on and nothing is repeated.
 func TestPromise_31_6_ServerKilled(t *testing.T) {
 	db := t.TempDir() + "/server.db"
-	s := startServer(t, free, "--db", db)
-	c := on(t, s)
+	s := startServer(t, freeAddress, "--db", db)
+	c := newCluster(t, s)
 	c.worker("one")
-	id := c.begin(sequence, of(60, "sleep=50ms"))
-	c.underway(20)
+	id := c.startRun(sequence, withN(60, "sleep=50ms"))
+	c.waitEffects(20)
 	recorded := c.recorded(id)
 	s.kill()
 	again := startServer(t, s.address, "--db", db)
 	t.Cleanup(again.kill)
-	if starts := c.done(id, "did step 59 sleep=50ms"); len(starts) != 60 {
+	if starts := c.wantDone(id, "did step 59 sleep=50ms"); len(starts) != 60 {
 		t.Errorf("%d effects", len(starts))
 	}
-	c.notAgain(recorded)
+	c.wantNotRepeated(recorded)
 }
 
 // Promise 31.16 (temporal): a run whose workers were all killed goes on when workers begin again.
 func TestPromise_31_16_AllWorkersKilled(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	first, second := c.worker("one"), c.worker("two")
-	id := c.begin(fan, of(20, "sleep=500ms"))
-	c.underway(25)
+	id := c.startRun(fan, withN(20, "sleep=500ms"))
+	c.waitEffects(25)
 	_, _ = first.Process.Kill(), second.Process.Kill()
 	recorded := c.recorded(id)
 	c.worker("three")
 	c.worker("four")
-	starts := c.done(id, "20")
-	c.notAgain(recorded)
+	starts := c.wantDone(id, "20")
+	c.wantNotRepeated(recorded)
 	if len(starts) != 40 {
 		t.Errorf("%d effects", len(starts))
 	}
-	for _, s := range c.world() {
+	for _, s := range c.effectLog() {
 		if _, of, _ := strings.Cut(s.ID, " "); recorded[of] && (s.Worker == "three" || s.Worker == "four") {
 			t.Errorf("%s does what was recorded: %s", s.Worker, of)
 		}

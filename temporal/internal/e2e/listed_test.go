@@ -11,11 +11,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// inList returns a run as lists show it, without asking a worker.
+// inList returns a run as lists show it, without querying a worker.
 func (c *cluster) inList(id string, status ...engine.RunStatus) (info engine.RunInfo, is bool) {
 	c.t.Helper()
 	all, err := c.Runs(c.t.Context(), engine.RunFilter{Prefix: id, Status: status})
-	for range 3 { // the server for tests may keep one who asks for its lists waiting for another one who writes to them
+	for range 3 { // the server for tests may block a query for lists while another client writes to them
 		if err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
 			break
 		}
@@ -35,9 +35,9 @@ func (c *cluster) inList(id string, status ...engine.RunStatus) (info engine.Run
 // on in new histories and while no worker runs; filters agree with that. A run adds an event when it parks, goes on, goes on in a new
 // history and ends, none with its steps.
 func TestPromise_31_70_Standing(t *testing.T) {
-	c := on(t, shared(t), func(j *job) { j.Events = 60 })
+	c := newCluster(t, shared(t), func(j *job) { j.Events = 60 })
 	worker := c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     for i in range(20):
@@ -45,7 +45,7 @@ def main():
     word = wait("word")
     return a("last " + word)
 `)
-	stands := func(what engine.RunStatus, steps, waiting int) {
+	wantListed := func(what engine.RunStatus, steps, waiting int) {
 		t.Helper()
 		var is engine.RunInfo
 		hang.Until(t, "the run is listed as "+string(what), func() (there bool) {
@@ -56,7 +56,7 @@ def main():
 			t.Errorf("%s: %d steps, %d waiting, %+v", what, is.Steps, is.Waiting, is.Usage)
 		}
 	}
-	stands(engine.RunParked, 21, 1)
+	wantListed(engine.RunParked, 21, 1)
 	if info, err := c.Run(t.Context(), id); err != nil || info.Status != engine.RunParked || !info.Live {
 		t.Errorf("%s, live %t, %v", info.Status, info.Live, err)
 	}
@@ -64,11 +64,11 @@ def main():
 		t.Error("a filter for running finds it")
 	}
 	_ = worker.Process.Kill()
-	stands(engine.RunParked, 21, 1)
+	wantListed(engine.RunParked, 21, 1)
 	c.worker("two")
 	c.answer(id, "word", engine.Answer{Result: json.RawMessage(`"on"`)})
-	c.done(id, "did last on")
-	stands(engine.RunDone, 22, 0)
+	c.wantDone(id, "did last on")
+	wantListed(engine.RunDone, 22, 0)
 	if info, err := c.Run(t.Context(), id); err != nil || info.Steps != 22 || info.Waiting != 0 || info.Usage.In != 7*21 {
 		t.Errorf("when it has ended: %d steps, %d waiting, %+v, %v", info.Steps, info.Waiting, info.Usage, err)
 	}
@@ -79,9 +79,9 @@ def main():
 	}
 	events, histories := 0, c.histories(id)
 	for _, one := range histories {
-		events += types(one)[enumspb.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED]
+		events += countTypes(one)[enumspb.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED]
 	}
-	if n := len(histories); n < 2 || events != n-1+3 { // it parks, goes on and ends
+	if n := len(histories); n < 2 || events != n-1+3 { // it parks, resumes and ends
 		t.Errorf("%d events in %d histories", events, n)
 	}
 }

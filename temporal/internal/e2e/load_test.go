@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// ticks are the units in which Linux counts what processors do, of a second.
+// ticks is how many units per second Linux uses to count processor time.
 const ticks = 100
 
-// used returns how long processes have computed, and all processors have, false where nobody knows.
-func used(pids ...int) (ours, all time.Duration, ok bool) {
+// processorTime returns the processor time of the given processes, and of everything on the machine. ok is false where
+// it is unknown.
+func processorTime(pids ...int) (ours, all time.Duration, ok bool) {
 	tick := time.Second / ticks
 	for _, pid := range pids {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -41,19 +42,19 @@ func used(pids ...int) (ours, all time.Duration, ok bool) {
 	return ours, all, true
 }
 
-// alone measures how long f takes, as if the machine did nothing else: where its processors have no rest, it is what the
-// test's processes have computed, on as many processors as f can use.
-func (c *cluster) alone(t *testing.T, processors int, f func()) time.Duration {
+// measure measures how long f takes, as if the machine did nothing else. If the processors were fully busy, that is the
+// processor time of the test's processes, divided by the number of processors that f can use.
+func (c *cluster) measure(t *testing.T, processors int, f func()) time.Duration {
 	t.Helper()
 	pids := []int{os.Getpid(), c.server.cmd.Process.Pid}
 	for _, w := range c.workers {
 		pids = append(pids, w.Process.Pid)
 	}
-	ours, all, _ := used(pids...)
+	ours, all, _ := processorTime(pids...)
 	begun := time.Now()
 	f()
 	took := time.Since(begun)
-	own, busy, ok := used(pids...)
+	own, busy, ok := processorTime(pids...)
 	own, busy = own-ours, busy-all
 	if !ok || busy < took*time.Duration(runtime.NumCPU())*9/10 || own <= 0 || own >= busy {
 		return took

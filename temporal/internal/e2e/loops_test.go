@@ -20,13 +20,13 @@ func TestPromise_31_7_Loops(t *testing.T) {
 }
 
 func longLoop(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	short := c.begin(computing, with(map[string]any{"n": 10}))
-	c.done(short, "24")
+	short := c.startRun(computing, withArgs(map[string]any{"n": 10}))
+	c.wantDone(short, "24")
 	begun := time.Now()
-	id := c.begin(computing, with(map[string]any{"n": 30_000_000}), agentscript.RunSettings(json.RawMessage(`{"Steps": 400000000}`)))
-	c.done(id, "89999995")
+	id := c.startRun(computing, withArgs(map[string]any{"n": 30_000_000}), agentscript.RunSettings(json.RawMessage(`{"Steps": 400000000}`)))
+	c.wantDone(id, "89999995")
 	t.Logf("30,000,000 iterations took %s", time.Since(begun))
 	all := c.histories(id)
 	if len(all) < 2 || len(all) > 4 {
@@ -41,17 +41,17 @@ func longLoop(t *testing.T) {
 }
 
 func endlessLoop(t *testing.T) {
-	rounds(t, "to the bound", 3*time.Second, 3, func(t *testing.T) time.Duration {
-		c := on(t, shared(t))
+	bestOf(t, "to the bound", 3*time.Second, 3, func(t *testing.T) time.Duration {
+		c := newCluster(t, shared(t))
 		c.worker("one")
 		begun := time.Now()
-		id := c.begin(computing, with(map[string]any{"n": 1_000_000_000}), agentscript.RunSettings(json.RawMessage(`{"Steps": 50000000}`)))
-		e := c.fails(id)
+		id := c.startRun(computing, withArgs(map[string]any{"n": 1_000_000_000}), agentscript.RunSettings(json.RawMessage(`{"Steps": 50000000}`)))
+		e := c.wantFailed(id)
 		took := time.Since(begun)
 		if e.Code != diag.StepLimit || e.Pos.Line != 4 {
 			t.Errorf("%s %s at %s", e.Code, &e, e.Pos)
 		}
-		if n := types(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED]; n != 1 {
+		if n := countTypes(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED]; n != 1 {
 			t.Errorf("%d tasks", n)
 		}
 		return took
@@ -62,9 +62,9 @@ func endlessLoop(t *testing.T) {
 // whose tasks may take longer, and is not done again.
 func TestPromise_31_56_ComputesBesideEffects(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def compute():
     x = 0
@@ -76,8 +76,8 @@ def ask():
 def main():
     return parallel([compute, ask])
 `)
-	c.done(id, `[11999994,"did step sleep=1sdid then sleep=20ms"]`)
-	c.once(2)
+	c.wantDone(id, `[11999994,"did step sleep=1sdid then sleep=20ms"]`)
+	c.wantEffects(2)
 	if n := len(c.histories(id)); n != 2 {
 		t.Errorf("it had %d histories", n)
 	}

@@ -33,7 +33,7 @@ func TestPromise_31_36_AnotherWorkerTakesIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cl := on(t, shared(t), func(j *job) { j.Env = true })
+			cl := newCluster(t, shared(t), func(j *job) { j.Env = true })
 			for i, set := range c.lacks {
 				cl.worker(fmt.Sprintf("bare%d", i), set)
 			}
@@ -41,17 +41,17 @@ func TestPromise_31_36_AnotherWorkerTakesIt(t *testing.T) {
 			var ids []string
 			const n = 10
 			for i := range n {
-				ids = append(ids, cl.begin(c.script, with(map[string]any{"what": fmt.Sprintf("it%d", i)})))
+				ids = append(ids, cl.startRun(c.script, withArgs(map[string]any{"what": fmt.Sprintf("it%d", i)})))
 			}
 			refusals := 0
 			for _, id := range ids {
-				if info := cl.ends(id); info.Status != engine.RunDone {
+				if info := cl.waitEnd(id); info.Status != engine.RunDone {
 					t.Errorf("%s %.300q %s", info.Status, info.Text, info.Err)
 				}
 				all := cl.histories(id)
 				refusals += len(all) - 1
 				for _, events := range all {
-					refusals += types(events)[enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED]
+					refusals += countTypes(events)[enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED]
 				}
 			}
 			starts, _ := cl.counts()
@@ -74,7 +74,7 @@ func orNothing(set func(*job)) func(*job) {
 	return set
 }
 
-const seeks = `
+const seekingScript = `
 a = agent("a", prompt = "Work.", tools = [pay])
 b = agent("b", prompt = "Work.", tools = [pay])
 def main(what = str):
@@ -92,14 +92,14 @@ func TestPromise_31_37_NoWorkerHasIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := on(t, shared(t), func(j *job) { j.Find = 6 * time.Second })
+			c := newCluster(t, shared(t), func(j *job) { j.Find = 6 * time.Second })
 			c.worker("one", set)
 			c.worker("two", set)
 			if name == "the effect" {
 				c.worker("flows", func(j *job) { j.Flows = true })
 			}
 			begun := time.Now()
-			e := c.fails(c.begin(seeks, with(map[string]any{"what": "it"})))
+			e := c.wantFailed(c.startRun(seekingScript, withArgs(map[string]any{"what": "it"})))
 			took := time.Since(begun)
 			for _, word := range []string{"worker one: ", "worker two: ", "pay"} {
 				if !strings.Contains(e.Error(), word) {
@@ -116,7 +116,7 @@ func TestPromise_31_37_NoWorkerHasIt(t *testing.T) {
 // Promise 31.38 (temporal): a run under way, and what it is sent, reach the worker that has what others lack.
 func TestPromise_31_38_HandedOn(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	bare := func(j *job) { j.Lacks = "pay" }
 	const script = `
 a = agent("a", prompt = "Work.", tools = [pay])
@@ -125,25 +125,25 @@ def main(what = str):
     return wait("go") + a("call pay " + what + " again")
 `
 	lacking := c.worker("bare", bare)
-	id := c.begin(script, with(map[string]any{"what": "it"}))
+	id := c.startRun(script, withArgs(map[string]any{"what": "it"}))
 	hang.Until(t, "it is refused", func() bool { return len(c.histories(id)) > 1 })
-	c.sent(id) // while nobody takes it
+	c.sendGo(id) // while no worker takes it
 	first := c.worker("one")
-	c.done(id, "went did it again")
+	c.wantDone(id, "went did it again")
 	_, _ = lacking, first
 
-	id = c.begin(script, with(map[string]any{"what": "that"}))
-	c.waiting(id)
+	id = c.startRun(script, withArgs(map[string]any{"what": "that"}))
+	c.waitingStep(id)
 	_ = first.Process.Kill()
 	_ = first.Wait()
-	c.sent(id)
+	c.sendGo(id)
 	c.worker("two")
-	c.done(id, "went did that again")
-	c.once(4)
+	c.wantDone(id, "went did that again")
+	c.wantEffects(4)
 }
 
-// sent sends a run the word that it waits for, whoever takes it.
-func (c *cluster) sent(id string) {
+// sendGo sends a run the word that it waits for, whichever worker takes the run.
+func (c *cluster) sendGo(id string) {
 	c.t.Helper()
 	if _, err := c.Signal(c.t.Context(), id, engine.Signal{Name: "go", Value: []byte(`{"result": "went "}`)}); err != nil {
 		c.t.Fatal(err)
@@ -153,9 +153,9 @@ func (c *cluster) sent(id string) {
 // Promise 31.39 (temporal): a run that waits for a worker can be cancelled and looked at.
 func TestPromise_31_39_CancelledMeanwhile(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t), func(j *job) { j.Find = time.Minute })
+	c := newCluster(t, shared(t), func(j *job) { j.Find = time.Minute })
 	c.worker("bare", func(j *job) { j.Lacks = "pay" })
-	id := c.begin(paying, with(map[string]any{"what": "it"}))
+	id := c.startRun(paying, withArgs(map[string]any{"what": "it"}))
 	hang.Until(t, "it is refused", func() bool { return len(c.histories(id)) > 1 })
 	if _, err := c.Run(t.Context(), id); err != nil {
 		if e := engine.AsError(err); e.Code != diag.NoWorker {
@@ -165,7 +165,7 @@ func TestPromise_31_39_CancelledMeanwhile(t *testing.T) {
 	if err := c.CancelRun(t.Context(), id, "too late"); err != nil {
 		t.Fatal(err)
 	}
-	if info := c.ends(id); info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "too late") {
+	if info := c.waitEnd(id); info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "too late") {
 		t.Errorf("%s %s", info.Status, info.Err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript"
 )
 
-// sequence calls a model n times, one time after the other.
+// sequence calls a model n times in sequence.
 const sequence = `
 a = agent("a", prompt = "Work.")
 def main(n = int, words = ""):
@@ -17,7 +17,7 @@ def main(n = int, words = ""):
     return last
 `
 
-// fan calls two models one after the other in each of n branches.
+// fan calls two models in sequence in each of n branches.
 const fan = `
 a = agent("a", prompt = "Work.")
 b = agent("b", prompt = "Work.")
@@ -42,13 +42,13 @@ def main(n = int):
     return str(x)
 `
 
-func with(args map[string]any) agentscript.RunOption { return agentscript.Args(args) }
+func withArgs(args map[string]any) agentscript.RunOption { return agentscript.Args(args) }
 
-func of(n int, words string) agentscript.RunOption {
-	return with(map[string]any{"n": n, "words": words})
+func withN(n int, words string) agentscript.RunOption {
+	return withArgs(map[string]any{"n": n, "words": words})
 }
 
-// calls lets a run call models more often than runs may by default.
-func calls(n int) agentscript.RunOption {
+// withCallLimit raises the number of model calls that a run may make.
+func withCallLimit(n int) agentscript.RunOption {
 	return agentscript.RunSettings(json.RawMessage(fmt.Sprintf(`{"Calls": %d}`, n)))
 }

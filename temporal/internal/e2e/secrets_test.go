@@ -15,8 +15,9 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// kept returns all that is kept of a run by where: its histories, with what is encoded in them, and blobs.
-func (c *cluster) kept(id string) map[string]string {
+// storedTexts returns everything that is stored about a run, by place: its histories, including what is encoded in
+// them, and blobs.
+func (c *cluster) storedTexts(id string) map[string]string {
 	c.t.Helper()
 	texts := map[string]string{}
 	for _, events := range c.histories(id) {
@@ -51,7 +52,7 @@ func (c *cluster) kept(id string) map[string]string {
 	return texts
 }
 
-// decoded adds to a text what stands in it in base64, and in that again.
+// decoded adds to a text what it contains in base64, and what that contains in turn.
 func decoded(text string, deep int) string {
 	all := []string{text}
 	if deep > 0 {
@@ -64,8 +65,8 @@ func decoded(text string, deep int) string {
 	return strings.Join(all, "\n")
 }
 
-// without fails the test where a word is in something.
-func without(t *testing.T, texts map[string]string, words ...string) {
+// wantAbsent fails the test if a text contains one of the words.
+func wantAbsent(t *testing.T, texts map[string]string, words ...string) {
 	t.Helper()
 	for where, text := range texts {
 		for _, word := range words {
@@ -76,7 +77,7 @@ func without(t *testing.T, texts map[string]string, words ...string) {
 	}
 }
 
-const secretive = `
+const secretScript = `
 a = agent("a", prompt = "Work on PROMPTWORD.", tools = [look])
 def main(what = str):
     first = a("tell")
@@ -99,16 +100,16 @@ func TestPromise_31_20_NoSecrets(t *testing.T) {
 func noSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-CANARY-0123456789abcdef"
-	c := on(t, shared(t), func(j *job) { j.Secret = secret })
+	c := newCluster(t, shared(t), func(j *job) { j.Secret = secret })
 	c.worker("one")
-	id := c.begin(secretive, with(map[string]any{"what": "x"}))
-	c.waiting(id)
-	c.answer(id, "word", word("done"))
-	if info := c.ends(id); info.Status != engine.RunDone || !strings.Contains(info.Text, "[redacted]") {
+	id := c.startRun(secretScript, withArgs(map[string]any{"what": "x"}))
+	c.waitingStep(id)
+	c.answer(id, "word", wordAnswer("done"))
+	if info := c.waitEnd(id); info.Status != engine.RunDone || !strings.Contains(info.Text, "[redacted]") {
 		t.Errorf("%s %s %s", info.Status, info.Text, info.Err)
 	}
-	texts := c.kept(id)
-	without(t, texts, secret, base64.StdEncoding.EncodeToString([]byte(secret)))
+	texts := c.storedTexts(id)
+	wantAbsent(t, texts, secret, base64.StdEncoding.EncodeToString([]byte(secret)))
 	found := false
 	for _, text := range texts {
 		found = found || strings.Contains(text, "PROMPTWORD")
@@ -120,35 +121,35 @@ func noSecrets(t *testing.T) {
 
 func encrypted(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t), func(j *job) { j.Key = 0xA5 })
+	c := newCluster(t, shared(t), func(j *job) { j.Key = 0xA5 })
 	c.worker("one")
-	id := c.begin(secretive, with(map[string]any{"what": "INPUTWORD"}))
-	c.waiting(id)
-	c.answer(id, "word", word("SIGNALWORD"))
-	if info := c.ends(id); info.Status != engine.RunDone || !strings.Contains(info.Text, "SIGNALWORD") {
+	id := c.startRun(secretScript, withArgs(map[string]any{"what": "INPUTWORD"}))
+	c.waitingStep(id)
+	c.answer(id, "word", wordAnswer("SIGNALWORD"))
+	if info := c.waitEnd(id); info.Status != engine.RunDone || !strings.Contains(info.Text, "SIGNALWORD") {
 		t.Errorf("%s %s %s", info.Status, info.Text, info.Err)
 	}
 	words := []string{"PROMPTWORD", "INPUTWORD", "SIGNALWORD", "the secret is", "call look", "def main"}
-	without(t, c.kept(id), words...)
+	wantAbsent(t, c.storedTexts(id), words...)
 
-	failing := c.begin("def main():\n    fail(\"FAILWORD\")\n")
-	if e := c.fails(failing); !strings.Contains(e.Error(), "FAILWORD") {
+	failing := c.startRun("def main():\n    fail(\"FAILWORD\")\n")
+	if e := c.wantFailed(failing); !strings.Contains(e.Error(), "FAILWORD") {
 		t.Errorf("%s", &e)
 	}
-	without(t, c.kept(failing), "FAILWORD")
+	wantAbsent(t, c.storedTexts(failing), "FAILWORD")
 
-	cancelled := c.begin("def main():\n    wait(\"WAITWORD\")\n")
-	c.waiting(cancelled)
+	cancelled := c.startRun("def main():\n    wait(\"WAITWORD\")\n")
+	c.waitingStep(cancelled)
 	if err := c.CancelRun(t.Context(), cancelled, "REASONWORD"); err != nil {
 		t.Fatal(err)
 	}
-	if info := c.ends(cancelled); !bytes.Contains(info.Err, []byte("REASONWORD")) {
+	if info := c.waitEnd(cancelled); !bytes.Contains(info.Err, []byte("REASONWORD")) {
 		t.Errorf("%s", info.Err)
 	}
-	without(t, c.kept(cancelled), "REASONWORD", "WAITWORD")
+	wantAbsent(t, c.storedTexts(cancelled), "REASONWORD", "WAITWORD")
 }
 
-func word(w string) engine.Answer {
+func wordAnswer(w string) engine.Answer {
 	text, _ := json.Marshal(w)
 	return engine.Answer{Result: text}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// serverEnv names the command of the development server, as `make temporal-server` builds it. Without it tests that need a
-// server are skipped.
+// serverEnv names the command of the development server that `make temporal-server` builds. Without it, tests that need
+// a server are skipped.
 const serverEnv = "AGENTSCRIPT_TEMPORAL_SERVER"
 
-// free is the address of a server that takes a free port.
-const free = "127.0.0.1:0"
+// freeAddress is the address for a server that takes a free port.
+const freeAddress = "127.0.0.1:0"
 
-// server is a development server in a process of its own.
+// server is a development server in a separate process.
 type server struct {
 	cmd     *exec.Cmd
 	address string
@@ -31,14 +31,14 @@ func startServer(t *testing.T, address string, args ...string) *server {
 	if path == "" {
 		t.Skip("not here: " + serverEnv + " names no server")
 	}
-	s, err := started(path, address, args...)
+	s, err := launch(path, address, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func started(path, address string, args ...string) (*server, error) {
+func launch(path, address string, args ...string) (*server, error) {
 	cmd := exec.Command(path, append([]string{"--addr", address, "--quiet", "--with-parent"}, args...)...)
 	cmd.Stderr = os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // it ends with this process
@@ -52,15 +52,15 @@ func started(path, address string, args ...string) (*server, error) {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadBytes('\n')
-	var said struct{ Address string }
+	var ready struct{ Address string }
 	if err == nil {
-		err = json.Unmarshal(line, &said)
+		err = json.Unmarshal(line, &ready)
 	}
 	if err != nil {
 		_ = cmd.Process.Kill()
 		return nil, fmt.Errorf("the server said %q: %w", line, err)
 	}
-	return &server{cmd, said.Address}, nil
+	return &server{cmd, ready.Address}, nil
 }
 
 func (s *server) kill() {
@@ -86,7 +86,7 @@ func shared(t *testing.T) *server {
 		for name, of := range temporal.Attributes() {
 			args = append(args, "--search-attribute", name+"="+of.String())
 		}
-		common, commonErr = started(path, free, args...)
+		common, commonErr = launch(path, freeAddress, args...)
 	})
 	if commonErr != nil {
 		t.Fatal(commonErr)

@@ -33,7 +33,7 @@ def main(fact = str, fails = False):
 // inSession is a cluster whose workers keep sessions.
 func inSession(t *testing.T, set ...func(*job)) *cluster {
 	file := filepath.Join(t.TempDir(), "sessions.db")
-	return on(t, shared(t), append([]func(*job){func(j *job) { j.Sessions = file }}, set...)...)
+	return newCluster(t, shared(t), append([]func(*job){func(j *job) { j.Sessions = file }}, set...)...)
 }
 
 func session(id string) agentscript.RunOption { return agentscript.Session(nil, id) }
@@ -46,10 +46,10 @@ func TestPromise_31_74_Sessions(t *testing.T) {
 		t.Parallel()
 		c := inSession(t)
 		workers := []*exec.Cmd{c.worker("one"), c.worker("two")}
-		c.done(c.begin(chat, session("ada"), agentscript.InputText("first")), "did first")
-		second := c.begin(chat, session("ada"), agentscript.InputText("second sleep=3s"))
-		c.underway(2)
-		for _, line := range c.world() {
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("first")), "did first")
+		second := c.startRun(chat, session("ada"), agentscript.InputText("second sleep=3s"))
+		c.waitEffects(2)
+		for _, line := range c.effectLog() {
 			if line.What == "start" && strings.HasPrefix(line.ID, second) {
 				for i, name := range []string{"one", "two"} {
 					if line.Worker == name {
@@ -58,21 +58,21 @@ func TestPromise_31_74_Sessions(t *testing.T) {
 				}
 			}
 		}
-		c.done(second, "did second sleep=3s")
-		c.done(c.begin(chat, session("ada"), agentscript.InputText("recall")), "first | second sleep=3s | recall")
-		c.done(c.begin(chat, session("bob"), agentscript.InputText("recall")), "recall")
-		c.done(c.begin(chat, agentscript.InputText("recall")), "recall")
+		c.wantDone(second, "did second sleep=3s")
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("recall")), "first | second sleep=3s | recall")
+		c.wantDone(c.startRun(chat, session("bob"), agentscript.InputText("recall")), "recall")
+		c.wantDone(c.startRun(chat, agentscript.InputText("recall")), "recall")
 	})
 	t.Run("the notes", func(t *testing.T) {
 		t.Parallel()
 		c := inSession(t, func(j *job) { j.Events = 10 }) // each run goes on in new histories
 		c.worker("one")
 		c.worker("two")
-		c.done(c.begin(noting, session("ada"), with(map[string]any{"fact": "water is wet"})), "water is wet")
-		if e := c.fails(c.begin(noting, session("ada"), with(map[string]any{"fact": "fire is cold", "fails": true}))); !strings.Contains(e.Message, "it failed") {
+		c.wantDone(c.startRun(noting, session("ada"), withArgs(map[string]any{"fact": "water is wet"})), "water is wet")
+		if e := c.wantFailed(c.startRun(noting, session("ada"), withArgs(map[string]any{"fact": "fire is cold", "fails": true}))); !strings.Contains(e.Message, "it failed") {
 			t.Errorf("%v", &e)
 		}
-		c.done(c.begin(noting, session("ada"), with(map[string]any{"fact": "ice is cold"})), "water is wet\nice is cold")
+		c.wantDone(c.startRun(noting, session("ada"), withArgs(map[string]any{"fact": "ice is cold"})), "water is wet\nice is cold")
 		kept, err := sqlite.Open(t.Context(), c.job.Sessions)
 		if err != nil {
 			t.Fatal(err)
@@ -92,27 +92,27 @@ func TestPromise_31_75_OneRunOfASession(t *testing.T) {
 	c := inSession(t)
 	c.worker("one")
 	c.worker("two")
-	first := c.begin(chat, session("ada"), agentscript.InputText("first sleep=4s"))
-	c.underway(1)
-	e := c.fails(c.begin(chat, session("ada"), agentscript.InputText("second")))
+	first := c.startRun(chat, session("ada"), agentscript.InputText("first sleep=4s"))
+	c.waitEffects(1)
+	e := c.wantFailed(c.startRun(chat, session("ada"), agentscript.InputText("second")))
 	if e.Code != diag.SessionBusy || !strings.Contains(e.Message, "run "+first) {
 		t.Errorf("%v", &e)
 	}
 	if starts, _ := c.counts(); len(starts) != 1 {
 		t.Errorf("models were asked: %v", starts)
 	}
-	c.done(first, "did first sleep=4s")
-	third := c.begin(chat, session("ada"), agentscript.InputText("third sleep=1m"))
-	c.underway(2)
+	c.wantDone(first, "did first sleep=4s")
+	third := c.startRun(chat, session("ada"), agentscript.InputText("third sleep=1m"))
+	c.waitEffects(2)
 	if err := c.CancelRun(t.Context(), third, "enough"); err != nil {
 		t.Fatal(err)
 	}
-	if info := c.ends(third); info.Status != engine.RunCancelled {
+	if info := c.waitEnd(third); info.Status != engine.RunCancelled {
 		t.Errorf("%s %s", info.Status, info.Err)
 	}
-	c.done(c.begin(chat, session("ada"), agentscript.InputText("recall")), "first sleep=4s | recall")
+	c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("recall")), "first sleep=4s | recall")
 
-	m, err := worldly(&c.job).LoadBundle(t.Context(), engine.Bundle{Entry: "other.star", Files: map[string][]byte{"other.star": []byte(chat)}}, "other.star")
+	m, err := recordingEngine(&c.job).LoadBundle(t.Context(), engine.Bundle{Entry: "other.star", Files: map[string][]byte{"other.star": []byte(chat)}}, "other.star")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestPromise_31_75_OneRunOfASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := c.fails(id); e.Code != diag.BadSession {
+	if e := c.wantFailed(id); e.Code != diag.BadSession {
 		t.Errorf("%v", &e)
 	}
 }
@@ -136,15 +136,15 @@ func TestPromise_31_76_NoStoreOfSessions(t *testing.T) {
 		c := inSession(t)
 		c.worker("bare", bare)
 		c.worker("whole")
-		c.done(c.begin(chat, session("ada"), agentscript.InputText("first")), "did first")
-		c.done(c.begin(chat, session("ada"), agentscript.InputText("recall")), "first | recall")
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("first")), "did first")
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("recall")), "first | recall")
 	})
 	t.Run("none", func(t *testing.T) {
 		t.Parallel()
 		c := inSession(t, func(j *job) { j.Find = 4 * time.Second })
 		c.worker("one", bare)
 		c.worker("two", bare)
-		e := c.fails(c.begin(chat, session("ada"), agentscript.InputText("first")))
+		e := c.wantFailed(c.startRun(chat, session("ada"), agentscript.InputText("first")))
 		if e.Code != diag.NoSession || !strings.Contains(e.Message, "one") || !strings.Contains(e.Message, "two") || !strings.Contains(e.Help, "--session-store") {
 			t.Errorf("%v\n%s", &e, e.Help)
 		}
@@ -165,7 +165,7 @@ func TestPromise_31_77_ForksOfSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer kept.Close()
-	m, err := worldly(&c.job).LoadBundle(t.Context(), bundle(chat), "flow.star")
+	m, err := recordingEngine(&c.job).LoadBundle(t.Context(), bundle(chat), "flow.star")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestPromise_31_77_ForksOfSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := local("two", "recall sleep=1m") // which a fork asks again
-	c.underway(2)
+	c.waitEffects(2)
 	two.Cancel()
 	_, _ = two.Wait()
 	before, err := kept.ReadSession(t.Context(), "ada")
@@ -187,24 +187,24 @@ func TestPromise_31_77_ForksOfSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.done(fork, "first | recall")
+	c.wantDone(fork, "first | recall")
 	if after, err := kept.ReadSession(t.Context(), "ada"); err != nil || after["transcript"] != before["transcript"] {
 		t.Errorf("the fork changed the session: %v, %v", after, err)
 	}
 
-	c.done(c.begin(chat, session("eve"), agentscript.InputText("third")), "did third")
-	on := c.begin(chat, session("eve"), agentscript.InputText("fourth sleep=1m"))
-	c.underway(5)
+	c.wantDone(c.startRun(chat, session("eve"), agentscript.InputText("third")), "did third")
+	on := c.startRun(chat, session("eve"), agentscript.InputText("fourth sleep=1m"))
+	c.waitEffects(5)
 	if err := c.CancelRun(t.Context(), on, "enough"); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(on)
+	c.waitEnd(on)
 	again, err := c.Fork(t.Context(), c.Store, on, m, "main", agentscript.InputText("recall"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.done(again, "third | recall")
-	c.done(c.begin(chat, session("eve"), agentscript.InputText("recall")), "third | recall")
+	c.wantDone(again, "third | recall")
+	c.wantDone(c.startRun(chat, session("eve"), agentscript.InputText("recall")), "third | recall")
 	if _, err := c.Fork(t.Context(), c.Store, on, m, "main", session("eve")); err == nil || !strings.Contains(err.Error(), "keeps nothing in a session") {
 		t.Errorf("a fork with a session: %v", err)
 	}

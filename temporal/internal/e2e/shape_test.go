@@ -15,10 +15,10 @@ import (
 // Promise 31.30 (temporal): what a model writes passes beside the history as it is written; when its worker is lost the
 // answer begins anew with the next attempt, whose pieces are what is recorded.
 func TestPromise_31_30_Stream(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.job.Stream = c.job.World + ".stream"
 	first := c.worker("one")
-	id := c.begin(sequence, agentscript.Args(map[string]any{"n": 1, "words": "slowly one two three four five six seven"}))
+	id := c.startRun(sequence, agentscript.Args(map[string]any{"n": 1, "words": "slowly one two three four five six seven"}))
 	pieces := func() (all []piece) {
 		text, err := os.ReadFile(c.job.Stream)
 		if err != nil && !os.IsNotExist(err) {
@@ -35,7 +35,7 @@ func TestPromise_31_30_Stream(t *testing.T) {
 	hang.Until(t, "the model writes", func() bool { return len(pieces()) > 2 })
 	_ = first.Process.Kill()
 	c.worker("two")
-	info := c.ends(id)
+	info := c.waitEnd(id)
 	written := map[int]string{}
 	for _, p := range pieces() {
 		if p.Run != id {
@@ -54,11 +54,11 @@ func TestPromise_31_31_Pinned(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		t.Run(map[bool]string{false: "stays", true: "lost"}[kill], func(t *testing.T) {
 			t.Parallel()
-			c := on(t, shared(t))
+			c := newCluster(t, shared(t))
 			c.job.Env = true
-			c.with(temporal.Options{Events: 60, Pin: true})
+			c.setOptions(temporal.Options{Events: 60, Pin: true})
 			c.worker("one")
-			id := c.begin(`
+			id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     names = []
@@ -67,17 +67,17 @@ def main():
         names.append(env.get("WORKER"))
     return ",".join(sorted(set(names)))
 `)
-			hang.Until(t, "something is done", func() bool { return len(c.world()) > 4 })
+			hang.Until(t, "something is done", func() bool { return len(c.effectLog()) > 4 })
 			c.worker("two")
 			if !kill {
-				info := c.ends(id)
+				info := c.waitEnd(id)
 				if info.Status != engine.RunDone || info.Text != "one" {
 					t.Errorf("%s %q %s", info.Status, info.Text, info.Err)
 				}
 				return
 			}
 			_ = c.workers[0].Process.Kill()
-			if info := c.ends(id); info.Status != engine.RunFailed || !strings.Contains(string(info.Err), "AS786") {
+			if info := c.waitEnd(id); info.Status != engine.RunFailed || !strings.Contains(string(info.Err), "AS786") {
 				t.Errorf("%s %q %s", info.Status, info.Text, info.Err)
 			}
 		})
@@ -87,10 +87,10 @@ def main():
 // Promise 31.32 (temporal): runs that are listed say by search attributes whose they are, how far they are and what they
 // cost.
 func TestPromise_31_32_Listed(t *testing.T) {
-	c := on(t, shared(t))
-	c.with(temporal.Options{Listed: true, Tenant: "ann"})
+	c := newCluster(t, shared(t))
+	c.setOptions(temporal.Options{Listed: true, Tenant: "ann"})
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     return a("step " + wait("word"))
@@ -98,28 +98,28 @@ def main():
 	found := func(status string) {
 		t.Helper()
 		hang.Until(t, "the run is listed as "+status, func() bool {
-			return c.listed("AgentscriptTenant = 'ann' AND AgentscriptFlow = 'flow.star' AND AgentscriptStatus = '"+status+"' AND WorkflowId = '"+id+"'") == 1
+			return c.countListed("AgentscriptTenant = 'ann' AND AgentscriptFlow = 'flow.star' AND AgentscriptStatus = '"+status+"' AND WorkflowId = '"+id+"'") == 1
 		})
 	}
 	found("parked")
 	c.answer(id, "word", engine.Answer{Result: json.RawMessage(`"on"`)})
-	c.done(id, "did step on")
+	c.wantDone(id, "did step on")
 	found("done")
 }
 
 // Promise 31.33 (temporal): why a run is cancelled stands in its end.
 func TestPromise_31_33_WhyCancelled(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 def main():
     return wait("word")
 `)
-	c.waiting(id)
+	c.waitingStep(id)
 	if err := c.CancelRun(t.Context(), id, "no need any more"); err != nil {
 		t.Fatal(err)
 	}
-	if info := c.ends(id); info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "no need any more") {
+	if info := c.waitEnd(id); info.Status != engine.RunCancelled || !strings.Contains(string(info.Err), "no need any more") {
 		t.Errorf("%s %s", info.Status, info.Err)
 	}
 	if err := c.CancelRun(t.Context(), id, "again"); err != nil {
@@ -132,16 +132,16 @@ def main():
 
 // Promise 31.34 (temporal): what a run that goes on has recorded is read while it does, however much that is.
 func TestPromise_31_34_ReadMeanwhile(t *testing.T) {
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 a = agent("a", prompt = "Work.")
 def main():
     for i in range(40):
         a("step %d size=100000" % i)
     return wait("word")
 `)
-	c.waiting(id)
+	c.waitingStep(id)
 	n, bytes := 0, 0
 	err := c.Steps(t.Context(), id, 0, func(s engine.Step) error {
 		n++
@@ -152,5 +152,5 @@ def main():
 		t.Errorf("%d steps with %d bytes, %v", n, bytes, err)
 	}
 	c.answer(id, "word", engine.Answer{Result: json.RawMessage(`"on"`)})
-	c.done(id, "on")
+	c.wantDone(id, "on")
 }

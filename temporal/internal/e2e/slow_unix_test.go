@@ -14,31 +14,31 @@ import (
 // where a task ended too late a run is not computed for ever.
 func TestPromise_31_55_SlowWorker(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	slow := c.worker("slow")
-	id := c.begin(computing, with(map[string]any{"n": 7_000_000}))
+	id := c.startRun(computing, withArgs(map[string]any{"n": 7_000_000}))
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
-		for { // it has a twelfth of a processor
+		for { // it gets a twelfth of a processor
 			select {
 			case <-done:
 				return
 			default:
 			}
-			_ = slow.Process.Signal(syscall.SIGSTOP) // it has ended with the test
+			_ = slow.Process.Signal(syscall.SIGSTOP) // it has ended after the test
 			time.Sleep(55 * time.Millisecond)
 			_ = slow.Process.Signal(syscall.SIGCONT)
 			time.Sleep(5 * time.Millisecond)
 		}
 	}()
 	begun := time.Now()
-	c.done(id, "21000000")
+	c.wantDone(id, "21000000")
 	if took := time.Since(begun); took < 11*time.Second {
 		t.Errorf("it took %s, as no slow worker does", took)
 	}
 	for i, events := range c.histories(id) {
-		if n := types(events)[enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT]; n > 0 {
+		if n := countTypes(events)[enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT]; n > 0 {
 			t.Errorf("%d tasks of history %d ended too late", n, i)
 		}
 	}

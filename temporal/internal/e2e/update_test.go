@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "record the histories that later versions must replay")
 
-// TestHistories records histories of the scripts in testdata/histories, with -update. The tests of the package temporal replay
-// them. Those of an abi are recorded once.
+// TestHistories records histories of the scripts in testdata/histories, with -update. The tests of the package temporal
+// replay them. The histories of an ABI are recorded once.
 func TestHistories(t *testing.T) {
 	if !*update {
 		t.Skip("not here: -update, which records histories anew")
@@ -31,10 +31,10 @@ func TestHistories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := on(t, shared(t), func(j *job) { j.Events = 60 })
+		c := newCluster(t, shared(t), func(j *job) { j.Events = 60 })
 		c.worker("one")
 		name := filepath.Base(file)
-		m, err := worldly(&c.job).LoadBundle(t.Context(), engine.Bundle{Entry: name, Files: map[string][]byte{name: text}}, name)
+		m, err := recordingEngine(&c.job).LoadBundle(t.Context(), engine.Bundle{Entry: name, Files: map[string][]byte{name: text}}, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,12 +44,12 @@ func TestHistories(t *testing.T) {
 		}
 		switch name {
 		case "approval.star":
-			c.answer(id, c.waiting(id).ID, engine.Answer{Approved: true})
+			c.answer(id, c.waitingStep(id).ID, engine.Answer{Approved: true})
 			c.answer(id, "copies", engine.Answer{Result: []byte("3")})
 		case "continued.star":
-			c.answer(id, "late", word("end"))
+			c.answer(id, "late", wordAnswer("end"))
 		}
-		if info := c.ends(id); info.Status != engine.RunDone {
+		if info := c.waitEnd(id); info.Status != engine.RunDone {
 			t.Fatalf("%s: %s %s", name, info.Status, info.Err)
 		}
 		histories := c.histories(id)

@@ -21,32 +21,32 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// workerEnv has this test's own program be a worker: it holds a job.
+// workerEnv makes the test binary act as a worker: it holds a job.
 const workerEnv = "AGENTSCRIPT_E2E_WORKER"
 
-// job is what a worker process is to be.
+// job configures a worker process.
 type job struct {
 	Address, Queue string
 	Blobs          string // a directory
-	World          string // the file in which effects say that they begin and end
+	World          string // the file in which effects record when they begin and end
 	Name           string
 	Events         int
-	Sticky         int // workflows that are kept in memory
+	Sticky         int // workflows that are cached in memory
 	Longest        time.Duration
-	Inline         int             // bytes that stand in the history
-	Stream         string          // a file of pieces; "": nobody follows what models write
+	Inline         int             // values of up to this many bytes stay in the history
+	Stream         string          // a file of pieces; "": nobody receives what models write
 	Env            bool            // the variable WORKER is granted
-	Find           time.Duration   // how long a worker is looked for that has what others lack
+	Find           time.Duration   // how long a run looks for a worker that has what others lack
 	Slots          int             // effects that a worker carries out at once
 	Lacks          string          // the tool that it does not have, or "model"
-	Type           string          // of the workflows that it takes, for one of another abi
-	Secret         string          // what its models must not let out
-	Flows          bool            // it carries out no effects
-	Effects        bool            // it carries out nothing else
-	Sessions       string          // the file of sessions; "": there is none
-	Key            byte            // of the codec; 0: there is none
-	Doubles        []double        // models of runs whose answers are prepared
-	Local          string          // the store of the run that it is to carry out by itself, without a server
+	Type           string          // the type of the workflows that it takes, for a worker of another ABI
+	Secret         string          // a secret that must not leave its models
+	Flows          bool            // it carries out workflows only
+	Effects        bool            // it carries out effects only
+	Sessions       string          // the file of sessions; "": no sessions
+	Key            byte            // of the codec; 0: no codec
+	Doubles        []double        // models of runs with prepared answers
+	Local          string          // the store of a run that it carries out itself, without a server
 	Args           json.RawMessage // of that run
 }
 
@@ -56,11 +56,11 @@ type piece struct {
 	Attempt         int
 }
 
-// options are those of the workers and clients of the job.
+// options returns the options of the workers and clients of the job.
 func (j *job) options() temporal.Options {
-	o := temporal.Options{TaskQueue: j.Queue, Blobs: failing{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, FindWorker: j.Find, Settings: settings}
+	o := temporal.Options{TaskQueue: j.Queue, Blobs: failingStore{blob.Dir(j.Blobs), j.Blobs + ".fail"}, Heartbeat: 2 * time.Second, Events: j.Events, Inline: j.Inline, Longest: j.Longest, FindWorker: j.Find, Settings: settings}
 	if j.Key != 0 {
-		o.Codec = scrambles(j.Key)
+		o.Codec = scrambler(j.Key)
 	}
 	if j.Stream != "" {
 		o.Stream = func(p temporal.Piece) { appendLine(j.Stream, piece{p.Run, p.Step, p.Text, p.Attempt}) }
@@ -68,7 +68,7 @@ func (j *job) options() temporal.Options {
 	return o
 }
 
-// settings of a run are its limits.
+// settings turns the settings of a run into its limits.
 func settings(_ engine.RunHead, text json.RawMessage) ([]agentscript.RunOption, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -87,30 +87,30 @@ func settings(_ engine.RunHead, text json.RawMessage) ([]agentscript.RunOption, 
 	return []agentscript.RunOption{agentscript.RunLimits(l)}, nil
 }
 
-// failing is a store of blobs that fails while a file is there.
-type failing struct {
+// failingStore is a blob store that fails while a file exists.
+type failingStore struct {
 	blob.Store
 	file string
 }
 
-func (f failing) Put(ctx context.Context, key string, data []byte) error {
+func (f failingStore) Put(ctx context.Context, key string, data []byte) error {
 	if _, err := os.Stat(f.file); err == nil {
 		return errors.New("no room")
 	}
 	return f.Store.Put(ctx, key, data)
 }
 
-func (f failing) Get(ctx context.Context, key string) ([]byte, error) {
+func (f failingStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if _, err := os.Stat(f.file); err == nil {
 		return nil, errors.New("not reached")
 	}
 	return f.Store.Get(ctx, key)
 }
 
-// scrambles is a codec after which no text is legible.
-type scrambles byte
+// scrambler is a codec that makes every text illegible.
+type scrambler byte
 
-func (s scrambles) Encode(data []byte) ([]byte, error) {
+func (s scrambler) Encode(data []byte) ([]byte, error) {
 	out := make([]byte, len(data))
 	for i, b := range data {
 		out[i] = b ^ byte(s) ^ byte(i)
@@ -118,7 +118,7 @@ func (s scrambles) Encode(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-func (s scrambles) Decode(data []byte) ([]byte, error) { return s.Encode(data) }
+func (s scrambler) Decode(data []byte) ([]byte, error) { return s.Encode(data) }
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(workerEnv); text != "" {
@@ -139,7 +139,7 @@ func work(text string) error {
 		return err
 	}
 	if j.Local != "" {
-		return locally(&j)
+		return runLocally(&j)
 	}
 	c, err := client.Dial(client.Options{HostPort: j.Address, Logger: logger()})
 	if err != nil {
@@ -161,9 +161,9 @@ func work(text string) error {
 		}
 		o.Sessions = sessions
 	}
-	made := worldly(&j)
+	made := recordingEngine(&j)
 	if j.Doubles != nil {
-		if made, err = prepared(j.Doubles); err != nil {
+		if made, err = preparedEngine(j.Doubles); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func work(text string) error {
 	return nil
 }
 
-// logger is that of a worker: it says something where AGENTSCRIPT_E2E_LOG is set.
+// logger returns the log of a worker. It writes only if AGENTSCRIPT_E2E_LOG is set.
 func logger() log.Logger {
 	if os.Getenv("AGENTSCRIPT_E2E_LOG") == "" {
 		return log.NewStructuredLogger(slog.New(slog.DiscardHandler))

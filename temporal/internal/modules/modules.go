@@ -1,4 +1,4 @@
-// Package modules keeps the scripts that a worker has loaded.
+// Package modules holds the scripts that a worker has loaded.
 package modules
 
 import (
@@ -13,25 +13,26 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// A worker keeps the scripts of its runs, and of those without a run the ones that were used last: at most so many, of at most so
-// many bytes of source. What a script is in memory is some multiple of that.
+// A worker keeps the scripts of its runs. Of the others it keeps those that were used last, up to these limits for all
+// scripts: their number, and the bytes of their sources. In memory, a script takes a multiple of its source.
 const (
-	mostModules = 200
-	moduleBytes = 32 << 20
+	maxModules     = 200
+	maxModuleBytes = 32 << 20
 )
 
-// loadAgain is after how long a script that could not be loaded is tried again: what was wrong may be the machine's.
-const loadAgain = 5 * time.Second
+// retryAfter is the time after which a script that could not be loaded is tried again: the cause may be the machine.
+const retryAfter = 5 * time.Second
 
-// Modules are the scripts that a worker has loaded, each once. The zero value has none. It is safe for concurrent use.
+// Modules holds the scripts that a worker has loaded, each once. The zero value is empty. It is safe for concurrent
+// use.
 type Modules struct {
 	mu    sync.Mutex
 	by    map[string]*list.Element
-	order list.List // of *loading, the last used first
+	order list.List // of *loading, the most recently used first
 	bytes int
 }
 
-// loading is a script that is loaded, or was.
+// loading is a script that is being loaded, or was.
 type loading struct {
 	hash   string
 	size   int
@@ -40,10 +41,11 @@ type loading struct {
 	err    error
 	failed time.Time
 
-	runs int // that have it by now
+	runs int // that use it
 }
 
-// Load returns the script of a run, which calls done when it needs that no longer, and loads it where it is not there.
+// Load returns the script of a run, and loads it if it is missing. The run calls done when it no longer needs the
+// script.
 func (m *Modules) Load(e *agentscript.Engine, hash string, files engine.Bundle, shown string) (is *agentscript.Module, done func(), err error) {
 	l := m.take(hash, files, func(l *loading) {
 		defer close(l.done)
@@ -54,7 +56,7 @@ func (m *Modules) Load(e *agentscript.Engine, hash string, files engine.Bundle, 
 	return l.module, sync.OnceFunc(func() { m.release(l) }), l.err
 }
 
-// take returns a script, which load loads where it is not there.
+// take returns a script, and starts load if it is missing.
 func (m *Modules) take(hash string, files engine.Bundle, load func(*loading)) *loading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,11 +85,11 @@ func (m *Modules) take(hash string, files engine.Bundle, load func(*loading)) *l
 	return l
 }
 
-// stale reports whether a script could not be loaded some time ago.
+// stale reports whether a script failed to load some time ago.
 func (l *loading) stale() bool {
 	select {
 	case <-l.done:
-		return l.err != nil && time.Since(l.failed) >= loadAgain
+		return l.err != nil && time.Since(l.failed) >= retryAfter
 	default:
 		return false
 	}
@@ -100,8 +102,8 @@ func (m *Modules) release(l *loading) {
 	m.shrink()
 }
 
-// Held returns how many scripts there are, and how many of them runs have.
-func (m *Modules) Held() (all, held int) {
+// Counts returns the number of scripts, and how many of them runs use.
+func (m *Modules) Counts() (all, held int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for at := m.order.Front(); at != nil; at = at.Next() {
@@ -112,9 +114,9 @@ func (m *Modules) Held() (all, held int) {
 	return len(m.by), held
 }
 
-// shrink drops scripts without a run, those first that were not used for longest.
+// shrink drops scripts that no run uses, the least recently used first.
 func (m *Modules) shrink() {
-	for at := m.order.Back(); at != nil && (len(m.by) > mostModules || m.bytes > moduleBytes); {
+	for at := m.order.Back(); at != nil && (len(m.by) > maxModules || m.bytes > maxModuleBytes); {
 		before := at.Prev()
 		if at.Value.(*loading).runs == 0 {
 			m.drop(at)
@@ -123,7 +125,7 @@ func (m *Modules) shrink() {
 	}
 }
 
-// drop has a script be loaded anew when it is needed again. Runs that have it keep it.
+// drop removes a script, which is loaded again when it is needed. Runs that use it keep it.
 func (m *Modules) drop(at *list.Element) {
 	l := m.order.Remove(at).(*loading)
 	delete(m.by, l.hash)

@@ -13,15 +13,15 @@ func ofSize(n int) engine.Bundle {
 	return engine.Bundle{Entry: "f.star", Files: map[string][]byte{"f.star": make([]byte, n)}}
 }
 
-// kept returns a script that a worker keeps.
-func kept(m *Modules, hash string) *loading {
+// loaded returns a script that is loaded, or nil.
+func loaded(m *Modules, hash string) *loading {
 	if at := m.by[hash]; at != nil {
 		return at.Value.(*loading)
 	}
 	return nil
 }
 
-// A worker keeps so many scripts at most, those that were used last, and each that a run has.
+// A worker keeps a limited number of scripts: those that were used last, and each that a run uses.
 func TestModulesBounded(t *testing.T) {
 	var m Modules
 	take := func(hash string, size int) *loading {
@@ -33,27 +33,27 @@ func TestModulesBounded(t *testing.T) {
 		m.release(l)
 	}
 	held := take("held", 10)
-	for i := range 3 * mostModules {
+	for i := range 3 * maxModules {
 		use(fmt.Sprint(i), 10)
 		use("often", 10)
 	}
-	if len(m.by) > mostModules || kept(&m, "held") != held || kept(&m, "often") == nil || kept(&m, "0") != nil || m.bytes != 10*len(m.by) {
+	if len(m.by) > maxModules || loaded(&m, "held") != held || loaded(&m, "often") == nil || loaded(&m, "0") != nil || m.bytes != 10*len(m.by) {
 		t.Errorf("%d scripts, %d bytes", len(m.by), m.bytes)
 	}
 	for i := range 100 {
-		use(fmt.Sprint("large", i), moduleBytes/10)
+		use(fmt.Sprint("large", i), maxModuleBytes/10)
 	}
-	if m.bytes > moduleBytes || kept(&m, "held") != held {
+	if m.bytes > maxModuleBytes || loaded(&m, "held") != held {
 		t.Errorf("%d bytes", m.bytes)
 	}
 	m.release(held)
-	use("huge", moduleBytes+1)
-	if len(m.by) > 1 || m.bytes > moduleBytes+1 {
+	use("huge", maxModuleBytes+1)
+	if len(m.by) > 1 || m.bytes > maxModuleBytes+1 {
 		t.Errorf("%d scripts, %d bytes", len(m.by), m.bytes)
 	}
 }
 
-// A script that could not be loaded is tried again after a while, and not at each task.
+// A script that could not be loaded is tried again after a while, and not for each task.
 func TestModulesLoadedAgain(t *testing.T) {
 	var m Modules
 	loads := 0
@@ -74,7 +74,7 @@ func TestModulesLoadedAgain(t *testing.T) {
 			t.Fatalf("%d loads, %v", loads, l.err)
 		}
 	}
-	kept(&m, "a").failed = time.Now().Add(-loadAgain)
+	loaded(&m, "a").failed = time.Now().Add(-retryAfter)
 	if l := load(); l.err != nil || loads != 2 || m.bytes != 10 {
 		t.Errorf("%d loads, %v, %d bytes", loads, l.err, m.bytes)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// Encode writes a part of a run: a file of it, with what was recorded in one history.
+// Encode writes a part of a run: a run file with what one history recorded.
 func Encode(w store.Whole) ([]byte, error) {
 	var b bytes.Buffer
 	to := runfile.NewWriter(&b, nil)
@@ -30,7 +30,7 @@ func Encode(w store.Whole) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Whole returns a run of which open returns the parts.
+// Whole returns the run whose parts open returns.
 func Whole[P any](parts []P, open func(P) ([]byte, error)) (w store.Whole, err error) {
 	for _, part := range parts {
 		text, err := open(part)
@@ -44,7 +44,7 @@ func Whole[P any](parts []P, open func(P) ([]byte, error)) (w store.Whole, err e
 	return w, nil
 }
 
-// decode adds to a run what a part of it holds. A step takes the place of that of the same id.
+// decode adds a part to a run. A step replaces an earlier one with the same id.
 func decode(w *store.Whole, part []byte) error {
 	at := map[string]int{}
 	for i, s := range w.Steps {
@@ -62,7 +62,7 @@ func decode(w *store.Whole, part []byte) error {
 			w.Head, w.Files = line.Head.RunHead, line.Head.Files
 		case line.Step != nil:
 			if i, there := at[line.Step.ID]; there {
-				w.Steps[i] = engine.Step{} // it comes later now
+				w.Steps[i] = engine.Step{} // the new step comes at the end
 			}
 			at[line.Step.ID] = len(w.Steps)
 			w.Steps = append(w.Steps, *line.Step)
@@ -74,7 +74,7 @@ func decode(w *store.Whole, part []byte) error {
 	}
 }
 
-// inOrder leaves out the steps that others took the place of.
+// inOrder removes the steps that were replaced.
 func inOrder(steps []engine.Step) []engine.Step {
 	kept := steps[:0]
 	for _, s := range steps {

@@ -1,5 +1,5 @@
-// Package record holds what a run on Temporal has recorded, in the memory of its workflow, and carries it from one
-// history to the next. It is the store in memory, of one run and of the run that it is a fork of.
+// Package record holds what a run on Temporal has recorded in the memory of its workflow, and carries it from one
+// history to the next. It is the in-memory store of one run and, for a fork, of the run that it forks.
 package record
 
 import (
@@ -10,32 +10,32 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// Record is the store of one run. It belongs to the coroutine of the run's workflow.
+// Record is the store of one run. It must be used only on the coroutine of the run's workflow.
 type Record struct {
 	*store.MemoryStore
-	id     string
-	signal func()
-	fits   func(step string, a engine.Answer) *engine.Error
-	steps  int64 // the Seq of the last one that came from another history
-	sent   int64 // and of the last signal
-	limit  int
-	begun  map[string]bool // ids of effects that somebody may have carried out in this history: whether their worker was lost
-	waits  map[string]bool // ids of steps that need an answer from outside
-	asked  int             // how often one began to
+	id         string
+	signal     func()
+	fits       func(step string, a engine.Answer) *engine.Error
+	lastStep   int64 // the Seq of the last step from previous histories
+	lastSignal int64 // the Seq of the last signal from previous histories
+	limit      int
+	begun      map[string]bool // the effects that may have been carried out in this history, by id: true if their worker was lost
+	waiting    map[string]bool // ids of steps that wait for an answer from outside
+	waitCount  int             // how many times a step began to wait
 }
 
-// New returns the record of a run, with all that it and the run that it is a fork of hold. Requests of more than limit bytes
-// are not kept: they are there for people alone.
+// New returns the record of a run, with everything that the run and its parent hold. parent is the run that a fork
+// forks. Requests of more than limit bytes are not stored: they are only for people.
 func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) (*Record, error) {
-	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, begun: map[string]bool{}, waits: map[string]bool{}}
+	r := &Record{MemoryStore: store.NewMemoryAt(now), id: run.Head.ID, limit: limit, begun: map[string]bool{}, waiting: map[string]bool{}}
 	for _, s := range run.Steps {
-		r.steps = max(r.steps, s.Seq)
+		r.lastStep = max(r.lastStep, s.Seq)
 		if s.State == engine.StepWaiting {
-			r.waits[s.ID] = true
+			r.waiting[s.ID] = true
 		}
 	}
 	for _, s := range run.Signals {
-		r.sent = max(r.sent, s.Seq)
+		r.lastSignal = max(r.lastSignal, s.Seq)
 	}
 	err := r.PutRun(context.Background(), run)
 	if err == nil && parent != nil {
@@ -44,7 +44,7 @@ func New(now func() time.Time, run store.Whole, parent *store.Whole, limit int) 
 	return r, err
 }
 
-// ID is the run's.
+// ID returns the run's id.
 func (r *Record) ID() string { return r.id }
 
 // TakeRun implements [engine.Store].
@@ -53,7 +53,7 @@ func (r *Record) TakeRun(ctx context.Context, id string, by engine.Owner) (engin
 	if err != nil {
 		return nil, err
 	}
-	return &told{open, r}, nil
+	return &openRun{open, r}, nil
 }
 
 // Signal implements [engine.Store].
@@ -85,54 +85,55 @@ func (r *Record) Since(ctx context.Context) (w store.Whole, err error) {
 		return w, err
 	}
 	for _, s := range all {
-		if s.Seq > r.sent {
+		if s.Seq > r.lastSignal {
 			w.Signals = append(w.Signals, s)
 		}
 	}
-	err = r.Steps(ctx, r.id, r.steps, func(s engine.Step) error {
-		w.Steps = append(w.Steps, r.left(s))
+	err = r.Steps(ctx, r.id, r.lastStep, func(s engine.Step) error {
+		w.Steps = append(w.Steps, r.carriedOver(s))
 		return nil
 	})
 	return w, err
 }
 
-// told is the run as its journal has it.
-type told struct {
+// openRun is the open run that the journal writes to.
+type openRun struct {
 	engine.OpenRun
 	r *Record
 }
 
 // OnSignal implements [journal.Told].
-func (t *told) OnSignal(f func(), fits func(string, engine.Answer) *engine.Error) {
+func (t *openRun) OnSignal(f func(), fits func(string, engine.Answer) *engine.Error) {
 	t.r.signal, t.r.fits = f, fits
 }
 
 // Put implements [engine.OpenRun].
-func (t *told) Put(ctx context.Context, s engine.Step, sync bool) error {
+func (t *openRun) Put(ctx context.Context, s engine.Step, sync bool) error {
 	if len(s.Request) > t.r.limit {
 		s.Request = nil
 	}
 	if s.State == engine.StepWaiting {
-		t.r.waits[s.ID] = true
-		t.r.asked++
+		t.r.waiting[s.ID] = true
+		t.r.waitCount++
 	} else {
-		delete(t.r.waits, s.ID)
+		delete(t.r.waiting, s.ID)
 	}
 	return t.OpenRun.Put(ctx, s, sync)
 }
 
-// Begun has an effect be one that somebody may have carried out.
-func (r *Record) Begun(id string) { r.begun[id] = false }
+// MarkBegun marks an effect as possibly carried out.
+func (r *Record) MarkBegun(id string) { r.begun[id] = false }
 
-// Refused has an effect be one that nobody has tried.
-func (r *Record) Refused(id string) { delete(r.begun, id) }
+// MarkRefused marks an effect as not tried by any worker.
+func (r *Record) MarkRefused(id string) { delete(r.begun, id) }
 
-// Lost has an effect be one whose process ended before it could say what came of it, though the run goes on.
-func (r *Record) Lost(id string) { r.begun[id] = true }
+// MarkLost marks an effect whose process ended before it reported the outcome, though the run continues.
+func (r *Record) MarkLost(id string) { r.begun[id] = true }
 
-// left is what is recorded of an effect that must not happen twice and did not come to its end since the history did: where it
-// had begun nobody knows what came of it, and else nobody has tried it.
-func (r *Record) left(s engine.Step) engine.Step {
+// carriedOver returns the step that the next history sees. It changes an effect that must not happen twice and was
+// interrupted by the end of this history: if its worker was lost, the outcome is unknown; if it had not begun, it counts
+// as not tried.
+func (r *Record) carriedOver(s engine.Step) engine.Step {
 	if s.Class != engine.ClassOnce || s.State != engine.StepIntent && s.State != engine.StepFailed {
 		return s
 	}
@@ -156,8 +157,8 @@ func (r *Record) left(s engine.Step) engine.Step {
 	return s
 }
 
-// Waits reports whether some step needs an answer from outside.
-func (r *Record) Waits() bool { return len(r.waits) > 0 }
+// Waiting reports whether a step waits for an answer from outside.
+func (r *Record) Waiting() bool { return len(r.waiting) > 0 }
 
-// Asked is how often the run began to need an answer in this history.
-func (r *Record) Asked() int { return r.asked }
+// WaitCount returns how many times a step began to wait for an answer in this history.
+func (r *Record) WaitCount() int { return r.waitCount }

@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// cacheBytes bounds what a worker keeps of blobs: a workflow that is replayed opens them anew.
-const cacheBytes = 64 << 20
+// maxCacheBytes bounds the blobs that a worker caches: the replay of a workflow opens them again.
+const maxCacheBytes = 64 << 20
 
-// keptAnew is after how long a blob is put into the store again: stores may drop what was not written for long.
-const keptAnew = 5 * time.Minute
+// putAgainAfter is the time after which a blob is put into the store again, since stores may delete what was not
+// written for long.
+const putAgainAfter = 5 * time.Minute
 
-// cache keeps the blobs that were used last.
+// cache holds the blobs that were used last.
 type cache struct {
 	mu    sync.Mutex
 	by    map[string]*list.Element
-	order list.List // of *cached, the last used first
+	order list.List // of *cached, the most recently used first
 	size  int
 }
 
 type cached struct {
-	key  string
-	data []byte
-	kept time.Time // when it was put into the store, zero if it came from there
+	key   string
+	data  []byte
+	putAt time.Time // when it was put into the store, zero if it was read from there
 }
 
 func (c *cache) get(key string) ([]byte, bool) {
@@ -37,12 +38,12 @@ func (c *cache) get(key string) ([]byte, bool) {
 	return e.Value.(*cached).data, true
 }
 
-// justKept reports whether a blob was put into the store not long ago.
-func (c *cache) justKept(key string) bool {
+// recentlyPut reports whether a blob was put into the store recently.
+func (c *cache) recentlyPut(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.by[key]
-	return e != nil && time.Since(e.Value.(*cached).kept) < keptAnew
+	return e != nil && time.Since(e.Value.(*cached).putAt) < putAgainAfter
 }
 
 func (c *cache) put(key string, data []byte, kept time.Time) {
@@ -50,18 +51,18 @@ func (c *cache) put(key string, data []byte, kept time.Time) {
 	defer c.mu.Unlock()
 	if e := c.by[key]; e != nil {
 		if !kept.IsZero() {
-			e.Value.(*cached).kept = kept
+			e.Value.(*cached).putAt = kept
 		}
 		return
 	}
-	if len(data) > cacheBytes {
+	if len(data) > maxCacheBytes {
 		return
 	}
 	if c.by == nil {
 		c.by = map[string]*list.Element{}
 	}
 	c.by[key] = c.order.PushFront(&cached{key, data, kept})
-	for c.size += len(data); c.size > cacheBytes; {
+	for c.size += len(data); c.size > maxCacheBytes; {
 		last := c.order.Back()
 		old := c.order.Remove(last).(*cached)
 		delete(c.by, old.key)

@@ -1,5 +1,5 @@
-// Package vault seals what stands in a run's history: small texts in place, larger ones in a store of blobs, both as the
-// host's codec makes them.
+// Package vault seals the values in a run's history: it stores small ones in place and larger ones in a blob store,
+// both encoded by the host's codec.
 package vault
 
 import (
@@ -14,33 +14,34 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// Codec makes of what is kept what others may see, and the reverse. An error of Decode is for data that another codec has made: one
-// that asks a server tries again by itself.
+// Codec encodes values before they are stored where others may see them, and decodes them. An error of Decode means
+// that another codec encoded the data: a codec that calls a server must do its own retries.
 type Codec interface {
 	Encode(data []byte) ([]byte, error)
 	Decode(data []byte) ([]byte, error)
 }
 
-// Sealed is a text as it stands in the history.
+// Sealed is a value as the history holds it.
 type Sealed struct {
 	Data []byte `json:"data,omitempty"`
-	Blob string `json:"blob,omitempty"` // the key of one that is kept apart
+	Blob string `json:"blob,omitempty"` // the key of the blob, if it is stored apart
 	Size int    `json:"size"`
 }
 
-// Carried is how many bytes of it stand in the history.
-func (s Sealed) Carried() int { return len(s.Data) + len(s.Blob) + 32 }
+// HistorySize returns how many bytes it takes in the history.
+func (s Sealed) HistorySize() int { return len(s.Data) + len(s.Blob) + 32 }
 
-// Vault seals and opens. It is safe for concurrent use.
+// Vault seals and opens values. It is safe for concurrent use.
 type Vault struct {
 	Blobs  blob.Store
 	Codec  Codec // nil: nothing is encoded
-	Inline int   // bytes that stand in place at most
+	Inline int   // values of up to this many bytes stay in place
 	cache  cache
 }
 
-// Seal seals a text. One that is kept apart is in the store when it returns, unless it is known to be there.
-func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, error) {
+// Seal seals a value. When it returns, a value that is stored apart is in the store. With stored, the caller knows that
+// it is there already, and Seal does not store it again.
+func (v *Vault) Seal(ctx context.Context, data []byte, stored bool) (Sealed, error) {
 	s := Sealed{Size: len(data)}
 	if len(data) <= v.Inline {
 		encoded, err := v.encode(data)
@@ -49,26 +50,26 @@ func (v *Vault) Seal(ctx context.Context, data []byte, there bool) (Sealed, erro
 	}
 	sum := sha256.Sum256(data)
 	s.Blob = hex.EncodeToString(sum[:])
-	if there || v.cache.justKept(s.Blob) { // a task that took too long is tried again, and goes further then
+	if stored || v.cache.recentlyPut(s.Blob) { // a task that took too long is retried, and gets further then
 		return s, nil
 	}
-	if _, err := v.Keep(ctx, s.Blob, data); err != nil {
+	if _, err := v.Put(ctx, s.Blob, data); err != nil {
 		return s, err
 	}
 	v.cache.put(s.Blob, data, time.Now())
 	return s, nil
 }
 
-// Keep keeps a text apart under a key of its own.
-func (v *Vault) Keep(ctx context.Context, key string, data []byte) (Sealed, error) {
+// Put stores a value apart, under the given key.
+func (v *Vault) Put(ctx context.Context, key string, data []byte) (Sealed, error) {
 	encoded, err := v.encode(data)
 	if err == nil {
-		err = v.Blobs.Put(ctx, v.place(key), encoded)
+		err = v.Blobs.Put(ctx, v.blobKey(key), encoded)
 	}
 	return Sealed{Blob: key, Size: len(data)}, err
 }
 
-// Open returns the text. It must not be changed.
+// Open returns the sealed value. The caller must not change it.
 func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	if s.Blob == "" {
 		return v.decode(s.Data)
@@ -76,7 +77,7 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	if data, ok := v.cache.get(s.Blob); ok {
 		return data, nil
 	}
-	encoded, err := v.Blobs.Get(ctx, v.place(s.Blob))
+	encoded, err := v.Blobs.Get(ctx, v.blobKey(s.Blob))
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +88,14 @@ func (v *Vault) Open(ctx context.Context, s Sealed) ([]byte, error) {
 	return data, err
 }
 
-// ErrCodec is the error for what another codec has made.
+// ErrCodec is the error for data that another codec encoded.
 var ErrCodec = errors.New("it was encoded by another codec: all workers and clients of a task queue need the same one")
 
-// mark stands before what is encoded, and before what it is made of.
+// mark precedes encoded data, and the data before it is encoded.
 const mark = "\x00agentscript\x00"
 
-// place is where the blob of a key is: what is encoded does not take the place of what is not.
-func (v *Vault) place(key string) string {
+// blobKey returns where the blob of a key is stored: encoded and plain data have different places.
+func (v *Vault) blobKey(key string) string {
 	if v.Codec == nil {
 		return key
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// counting counts what is put into a store.
+// counting counts how often a store is written.
 type counting struct {
 	blob.Store
 	puts int
@@ -20,7 +20,7 @@ func (c *counting) Put(ctx context.Context, key string, data []byte) error {
 	return c.Store.Put(ctx, key, data)
 }
 
-// What was just put into the store is not put there again, and what is only said to be there was not put.
+// Data that was just stored is not stored again, and data that is said to be there is not stored.
 func TestSealedOnce(t *testing.T) {
 	of := &counting{Store: blob.Dir(t.TempDir())}
 	v := &Vault{Blobs: of, Inline: 10}
@@ -44,7 +44,7 @@ func TestSealedOnce(t *testing.T) {
 	}
 }
 
-// xor is a codec after which no text is legible, and which decodes whatever it is given.
+// xor is a codec that makes every text illegible and decodes whatever it gets.
 type xor byte
 
 func (x xor) Encode(data []byte) ([]byte, error) {
@@ -57,7 +57,8 @@ func (x xor) Encode(data []byte) ([]byte, error) {
 
 func (x xor) Decode(data []byte) ([]byte, error) { return x.Encode(data) }
 
-// What another codec has made is known as such, in place and apart, and nothing takes the place of what one without a codec keeps.
+// What another codec encoded is recognized, in place and apart, and nothing replaces what a vault without a codec
+// stores.
 func TestAnotherCodec(t *testing.T) {
 	blobs := blob.Dir(t.TempDir())
 	for _, inline := range []int{10, 1000} {
@@ -72,7 +73,7 @@ func TestAnotherCodec(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k := range all {
-				to := &Vault{Blobs: blobs, Codec: all[k].Codec, Inline: inline} // which has cached nothing
+				to := &Vault{Blobs: blobs, Codec: all[k].Codec, Inline: inline} // with an empty cache
 				got, err := to.Open(t.Context(), s)
 				if i == k && (err != nil || string(got) != data) {
 					t.Errorf("%q %v", got, err)
@@ -84,11 +85,11 @@ func TestAnotherCodec(t *testing.T) {
 		}
 	}
 	plain, coded := &Vault{Blobs: blobs}, &Vault{Blobs: blobs, Codec: xor(3)}
-	s, err := plain.Keep(t.Context(), "00ff", []byte("text"))
+	s, err := plain.Put(t.Context(), "00ff", []byte("text"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = coded.Keep(t.Context(), "00ff", []byte("text")); err != nil {
+	if _, err = coded.Put(t.Context(), "00ff", []byte("text")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := (&Vault{Blobs: blobs}).Open(t.Context(), s); err != nil || string(got) != "text" {

@@ -13,65 +13,65 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// Limits bound what a run has under way.
+// Limits bound the activities of a run and the length of its histories.
 type Limits struct {
-	AtOnce int `json:"atOnce"` // activities; the server takes 2,000
-	Bytes  int `json:"bytes"`  // of what is sent for them in one task; the server takes 4 MB
-	Events int `json:"events"` // of the history, after which the run goes on in a new one
-	Size   int `json:"size"`   // of the history in bytes, likewise
-	Pauses int `json:"pauses"` // in computing, of all tasks of a history, likewise: a replay computes all in one task; 0 is any number
+	AtOnce int `json:"atOnce"` // activities under way; the server accepts 2,000
+	Bytes  int `json:"bytes"`  // sent for activities in one task; the server accepts 4 MB
+	Events int `json:"events"` // of the history, after which the run continues as new
+	Size   int `json:"size"`   // bytes of the history, likewise
+	Pauses int `json:"pauses"` // while computing, in all tasks of a history, likewise: a replay computes all of it in one task; 0 is any number
 }
 
-// activities are those of a run that are under way, and the branches that wait until one more may be.
+// activities are the activities of a run that are under way, and the branches that wait to begin one.
 type activities struct {
-	limits   Limits
-	underway int
-	pending  int // of those under way, what the server has not answered yet
-	queue    []*waiting
-	bytes    int // sent in this task
-	task     int // the length of the history at its beginning
-	ending   bool
+	limits    Limits
+	underway  int
+	pending   int // those under way that the server has not completed yet
+	queue     []*waiter
+	bytes     int // sent in this task
+	taskStart int // the length of the history when it began
+	draining  bool
 }
 
-// waiting is a branch that waits for the turn of its activity.
-type waiting struct {
+// waiter is a branch that waits to begin its activity.
+type waiter struct {
 	size int
-	turn chan struct{} // closed when it has come: from then on the activity counts
+	turn chan struct{} // closed when its turn has come: from then on, the activity counts as under way
 }
 
-// ErrAgain ends a run that goes on in a new history.
-var ErrAgain error = &engine.Control{Why: "the run goes on in a new history"}
+// ErrContinueAsNew is the error that ends a run to continue it as new.
+var ErrContinueAsNew error = &engine.Control{Why: "the run goes on in a new history"}
 
-// Activity is one that a run has carried out.
+// Activity is an activity of a run.
 type Activity struct {
 	Name    string
 	Options workflow.ActivityOptions
-	Size    int              // bytes that are sent for it
-	On      workflow.Context // of the worker that it stays on; nil: any
-	Begins  func()           // is called when its turn has come
+	Size    int              // bytes sent for it
+	On      workflow.Context // for the worker that it stays on; nil: any worker
+	Begins  func()           // called when its turn has come
 }
 
-// Do carries out an activity and waits for its result, on the branch whose handler has ctx. It is cancelled when the branch
-// is to stop.
+// Do runs an activity and waits for its result, on the branch whose handler has ctx. It cancels the activity when the
+// branch must stop.
 func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) {
 	if err := w.turn(ctx, a.Size); err != nil {
 		return err
 	}
 	a.Begins()
-	defer w.ended()
+	defer w.activityEnded()
 	defer func() {
-		if p := recover(); p != nil { // handlers of runs must not panic, and the library does
-			failed = w.Break(ctx, p)
+		if p := recover(); p != nil { // handlers of runs must not panic, but the library does
+			failed = w.FailTask(ctx, p)
 		}
 	}()
 	if a.On == nil {
-		a.On = w.free
+		a.On = w.detached
 	}
 	own, cancel := workflow.WithCancel(workflow.WithActivityOptions(a.On, a.Options))
 	future := workflow.ExecuteActivity(own, a.Name, in)
 	w.pending++
-	done := w.Beside("activity", func(free workflow.Context, _ func()) {
-		failed = future.Get(free, out)
+	done := w.Go("activity", func(detached workflow.Context, _ func()) {
+		failed = future.Get(detached, out)
 		w.pending--
 	})
 	if err := clock.Await(ctx, done); err != nil {
@@ -81,42 +81,42 @@ func (w *World) Do(ctx context.Context, a Activity, in, out any) (failed error) 
 	return failed
 }
 
-// turn waits until one more activity may be under way. Those that wait go on in the order in which they came: a small one does not
-// overtake a large one that has no room in this task.
+// turn waits until one more activity may begin. Branches continue in the order in which they came: a small activity
+// does not overtake a large one that does not fit into this task.
 func (w *World) turn(ctx context.Context, size int) error {
-	mine := &waiting{size, make(chan struct{})}
+	mine := &waiter{size, make(chan struct{})}
 	w.queue = append(w.queue, mine)
 	w.admit()
 	if slices.Contains(w.queue, mine) {
 		if err := clock.Await(ctx, mine.turn); err != nil {
-			w.leave(mine)
+			w.withdraw(mine)
 			return err
 		}
 	}
-	if w.why != nil { // its turn came as the run was to stop: nothing begins any more
-		w.ended()
+	if w.stopReason != nil { // the run stopped before its turn came: nothing begins any more
+		w.activityEnded()
 		return clock.Await(ctx, nil)
 	}
 	return nil
 }
 
-// leave takes back what waits for its turn, or has had it as its branch was to stop.
-func (w *World) leave(mine *waiting) {
+// withdraw withdraws a branch that waits for its turn, or whose turn came while it was stopping.
+func (w *World) withdraw(mine *waiter) {
 	at := slices.Index(w.queue, mine)
 	if at < 0 {
-		w.ended()
+		w.activityEnded()
 		return
 	}
 	w.queue = slices.Delete(w.queue, at, at+1)
 	w.admit()
 }
 
-// admit has the first of those that wait begin, as many as there is room for.
+// admit lets the first waiting branches begin, as many as there is room for.
 func (w *World) admit() {
-	for len(w.queue) > 0 && !w.ending && w.underway < w.limits.AtOnce {
+	for len(w.queue) > 0 && !w.draining && w.underway < w.limits.AtOnce {
 		first := w.queue[0]
 		if w.bytes > 0 && w.bytes+first.size > w.limits.Bytes {
-			w.arm(w.Now().Add(time.Millisecond)) // for another task
+			w.setTimer(w.Now().Add(time.Millisecond)) // begins another task
 			return
 		}
 		w.queue = w.queue[1:]
@@ -126,36 +126,36 @@ func (w *World) admit() {
 	}
 }
 
-func (w *World) ended() {
+func (w *World) activityEnded() {
 	w.underway--
 	w.admit()
-	if w.ending {
-		w.End()
+	if w.draining {
+		w.ContinueAsNew()
 	}
 }
 
-// rested looks how far the history is.
-func (w *World) rested() {
+// checkHistory checks the length of the history.
+func (w *World) checkHistory() {
 	info := workflow.GetInfo(w.ctx)
 	length := info.GetCurrentHistoryLength()
-	if length != w.task {
-		w.task, w.bytes = length, 0
+	if length != w.taskStart {
+		w.taskStart, w.bytes = length, 0
 		w.admit()
 	}
 	if length >= w.limits.Events || info.GetCurrentHistorySize() >= w.limits.Size {
-		w.End()
+		w.ContinueAsNew()
 	}
 }
 
-// End has the run go on in a new history, once what is under way has ended. Nothing new begins until then.
-func (w *World) End() {
-	w.ending = true
+// ContinueAsNew continues the run as new, once everything under way has ended. Nothing begins until then.
+func (w *World) ContinueAsNew() {
+	w.draining = true
 	if w.underway == 0 {
-		w.Stop(ErrAgain)
+		w.Stop(ErrContinueAsNew)
 	}
 }
 
-// Lost reports whether nobody knows what came of an activity: its worker was lost, or it took too long.
+// Lost reports whether the result of an activity is unknown: its worker was lost, or it timed out.
 func Lost(err error) bool {
 	var timeout *temporal.TimeoutError
 	return errors.As(err, &timeout)

@@ -1,5 +1,5 @@
-// Package world has a run happen inside of a Temporal workflow: what its branches wait for are the workflow's own timers,
-// signals and activities, so that a replay of the history makes the same run.
+// Package world runs the branches of a run inside a Temporal workflow: they wait for timers, signals and activities of
+// the workflow, so that a replay of the history produces the same run.
 package world
 
 import (
@@ -12,143 +12,145 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// World is that of one run, on the coroutine of its workflow. Branches of the run are coroutines of that one goroutine,
-// so that nothing here is locked.
+// World is the [sched.World] of one run, on the coroutine of its workflow. The branches of the run are coroutines of
+// that one goroutine, so that nothing here needs a lock.
 type World struct {
-	ctx      workflow.Context // of the workflow
-	free     workflow.Context // that nobody cancels
-	pause    workflow.Channel
-	happened bool
-	why      error // the run is to stop
-	resting  func()
-	broken   any // the task is to fail
-	pauses   int
+	ctx         workflow.Context // of the workflow
+	detached    workflow.Context // is never cancelled
+	pause       workflow.Channel
+	woken       bool
+	stopReason  error // set when the run must stop
+	onRest      func()
+	taskFailure any // set when the task must fail
+	pauses      int
 
-	due    time.Time // when the timer fires; zero: there is none
-	disarm func()    // ends the timer
+	due         time.Time // when the timer fires; zero: no timer is set
+	cancelTimer func()    // cancels the timer
 
 	activities
 }
 
-// New returns the world of a run in the workflow of ctx. When the workflow is cancelled, why says for what reason.
+// New returns the world of a run in the workflow of ctx. When the workflow is cancelled, why returns the reason.
 func New(ctx workflow.Context, l Limits, why func() error) *World {
-	free, _ := workflow.NewDisconnectedContext(ctx)
-	w := &World{ctx: ctx, free: free, pause: workflow.NewChannel(ctx)}
+	detached, _ := workflow.NewDisconnectedContext(ctx)
+	w := &World{ctx: ctx, detached: detached, pause: workflow.NewChannel(ctx)}
 	w.activities.limits = l
-	workflow.GoNamed(free, "pause", func(ctx workflow.Context) {
+	workflow.GoNamed(detached, "pause", func(ctx workflow.Context) {
 		for w.pause.Receive(ctx, nil) {
 		}
 	})
-	workflow.GoNamed(free, "cancel", func(free workflow.Context) {
-		ctx.Done().Receive(free, nil)
+	workflow.GoNamed(detached, "cancel", func(detached workflow.Context) {
+		ctx.Done().Receive(detached, nil)
 		w.Stop(why())
 	})
 	return w
 }
 
-// OnRest has f called each time that no branch can go on.
-func (w *World) OnRest(f func()) { w.resting = f }
+// OnRest sets the function that is called each time that no branch can continue.
+func (w *World) OnRest(f func()) { w.onRest = f }
 
 // Idle reports whether no activity is under way.
 func (w *World) Idle() bool { return w.underway == 0 }
 
-// Stop ends the run for a reason. The first one stays.
+// Stop ends the run with a reason. The first reason stays.
 func (w *World) Stop(why error) {
-	if w.why == nil {
-		w.why = why
+	if w.stopReason == nil {
+		w.stopReason = why
 	}
-	w.Happened()
+	w.Wake()
 }
 
-// Beside runs f on a coroutine that nobody cancels. Branches can wait until it has called done, at the latest when it ends.
-func (w *World) Beside(name string, f func(free workflow.Context, done func())) (ended <-chan struct{}) {
-	over := make(chan struct{})
+// Go runs f on a coroutine that is never cancelled. The channel is closed when f calls done, or at the latest when
+// f returns.
+func (w *World) Go(name string, f func(detached workflow.Context, done func())) (ended <-chan struct{}) {
+	closed := make(chan struct{})
 	done := sync.OnceFunc(func() {
-		close(over)
-		w.Happened()
+		close(closed)
+		w.Wake()
 	})
-	workflow.GoNamed(w.free, name, func(free workflow.Context) {
-		f(free, done)
+	workflow.GoNamed(w.detached, name, func(detached workflow.Context) {
+		f(detached, done)
 		done()
 	})
-	return over
+	return closed
 }
 
-// Await waits, on the coroutine of the workflow itself, until f reports true. Nothing of the run may be under way any more.
+// Await waits, on the coroutine of the workflow itself, until f reports true. Nothing of the run may be under way.
 func (w *World) Await(f func() bool) {
-	_ = workflow.Await(w.free, f) // nobody cancels it
+	_ = workflow.Await(w.detached, f) // never cancelled
 }
 
-// Happened has the branches of the run look whether they can go on.
-func (w *World) Happened() { w.happened = true }
+// Wake makes the branches of the run check whether they can continue.
+func (w *World) Wake() { w.woken = true }
 
 // Now implements [sched.World].
-func (w *World) Now() time.Time { return workflow.Now(w.free) }
+func (w *World) Now() time.Time { return workflow.Now(w.detached) }
 
 // Err implements [sched.World].
-func (w *World) Err() error { return w.why }
+func (w *World) Err() error { return w.stopReason }
 
 // Rest implements [sched.World].
 func (w *World) Rest(due time.Time) {
-	if w.resting != nil {
-		w.resting()
+	if w.onRest != nil {
+		w.onRest()
 	}
-	w.arm(due)
-	_ = workflow.Await(w.free, func() bool { return w.happened }) // nobody cancels it
-	w.happened = false
-	if w.broken != nil {
-		panic(w.broken)
+	w.setTimer(due)
+	_ = workflow.Await(w.detached, func() bool { return w.woken }) // never cancelled
+	w.woken = false
+	if w.taskFailure != nil {
+		panic(w.taskFailure)
 	}
-	w.rested()
+	w.checkHistory()
 }
 
-// Break has the task of the workflow fail, so that the server has it tried again: for what may be reached later, and for
-// a panic of the client library, to which the history is another one. The branch waits until then.
-func (w *World) Break(ctx context.Context, why any) error {
-	if w.broken == nil {
-		w.broken = why
+// FailTask fails the workflow task, so that the server retries it. It is for what may be reachable later, and for a
+// panic of the client library when the history does not match. The branch waits until the task has failed.
+func (w *World) FailTask(ctx context.Context, why any) error {
+	if w.taskFailure == nil {
+		w.taskFailure = why
 	}
-	w.Happened()
+	w.Wake()
 	return clock.Await(ctx, nil)
 }
 
-// Pause implements [sched.World]: the dispatcher of workflows takes a coroutine that computes for a second for one that
-// hangs. It makes no event. A run that has computed for long goes on in a new history, in which a task may take longer: how
-// often it pauses follows from the script and the history alone, unlike the time that it takes on some machine.
+// Pause implements [sched.World]. The dispatcher of workflows takes a coroutine that computes for a second for a
+// deadlock; a pause prevents that, and adds no event. A run that has computed for too long continues as new, in a
+// history whose tasks may take longer. The number of pauses depends only on the script and the history, unlike the time
+// that the computation takes on a machine.
 func (w *World) Pause() {
 	w.pauses++
-	if !w.Tired() {
-		w.pause.Send(w.free, nil)
+	if !w.PausesExhausted() {
+		w.pause.Send(w.detached, nil)
 		return
 	}
-	w.ending = true
-	_ = workflow.Await(w.free, func() bool { return w.pending == 0 || w.why != nil || w.broken != nil }) // nobody cancels it
-	if w.broken != nil {
-		panic(w.broken)
+	w.draining = true
+	_ = workflow.Await(w.detached, func() bool { return w.pending == 0 || w.stopReason != nil || w.taskFailure != nil }) // never cancelled
+	if w.taskFailure != nil {
+		panic(w.taskFailure)
 	}
-	w.Stop(ErrAgain)
+	w.Stop(ErrContinueAsNew)
 }
 
-// Tired reports whether the run has computed for as long as it may in one history.
-func (w *World) Tired() bool { return w.limits.Pauses > 0 && w.pauses > w.limits.Pauses }
+// PausesExhausted reports whether the run has computed for as long as it may in one history.
+func (w *World) PausesExhausted() bool { return w.limits.Pauses > 0 && w.pauses > w.limits.Pauses }
 
-// arm has a timer fire when something is due, or before. One timer is kept for all that is due: one that fires too early
-// costs less than one that is taken back.
-func (w *World) arm(due time.Time) {
+// setTimer sets a timer that fires when something is due, or earlier. One timer serves everything that is due: one that
+// fires too early costs less than one that is cancelled.
+func (w *World) setTimer(due time.Time) {
 	if due.IsZero() || !w.due.IsZero() && !due.Before(w.due) {
 		return
 	}
-	if w.disarm != nil {
-		w.disarm()
+	if w.cancelTimer != nil {
+		w.cancelTimer()
 	}
-	ctx, cancel := workflow.WithCancel(w.free)
-	w.due, w.disarm = due, cancel
+	ctx, cancel := workflow.WithCancel(w.detached)
+	w.due, w.cancelTimer = due, cancel
 	timer := workflow.NewTimer(ctx, max(due.Sub(w.Now()), 0))
-	workflow.GoNamed(w.free, "timer", func(free workflow.Context) {
-		if timer.Get(free, nil) != nil {
-			return // another one is set
+	workflow.GoNamed(w.detached, "timer", func(detached workflow.Context) {
+		if timer.Get(detached, nil) != nil {
+			return // another timer is set
 		}
-		w.due, w.disarm = time.Time{}, nil
-		w.Happened()
+		w.due, w.cancelTimer = time.Time{}, nil
+		w.Wake()
 	})
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/agentscript/agentscript/temporal/internal/world"
 )
 
-// quietly is a log that says nothing.
-type quietly struct{}
+// discardLogger is a log that discards everything.
+type discardLogger struct{}
 
-func (quietly) Debug(string, ...any) {}
-func (quietly) Info(string, ...any)  {}
-func (quietly) Warn(string, ...any)  {}
-func (quietly) Error(string, ...any) {}
+func (discardLogger) Debug(string, ...any) {}
+func (discardLogger) Info(string, ...any)  {}
+func (discardLogger) Warn(string, ...any)  {}
+func (discardLogger) Error(string, ...any) {}
 
-// in runs f inside of a workflow of the test environment, whose activity "echo" takes as many milliseconds as it is sent. task
-// has the history grow, as it does from one task to the next.
-func in(t *testing.T, f func(ctx workflow.Context, task func())) {
+// inWorkflow runs f inside a workflow of the test environment. Its activity "echo" takes as many milliseconds as its
+// argument. task lengthens the history, as happens from one task to the next.
+func inWorkflow(t *testing.T, f func(ctx workflow.Context, task func())) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	suite.SetLogger(quietly{})
+	suite.SetLogger(discardLogger{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
@@ -52,9 +52,10 @@ func in(t *testing.T, f func(ctx workflow.Context, task func())) {
 	}
 }
 
-// begins returns the order in which activities begin of which each branch of a run has one, by sizes.
-func begins(t *testing.T, l world.Limits, sizes []int) (order []int) {
-	in(t, func(ctx workflow.Context, task func()) {
+// beginOrder returns the order in which the activities of a run begin, of which each branch has one, with the given
+// sizes.
+func beginOrder(t *testing.T, l world.Limits, sizes []int) (order []int) {
+	inWorkflow(t, func(ctx workflow.Context, task func()) {
 		w := world.New(ctx, l, func() error { return nil })
 		w.OnRest(task)
 		s := sched.NewIn(w)
@@ -79,8 +80,8 @@ func begins(t *testing.T, l world.Limits, sizes []int) (order []int) {
 	return order
 }
 
-// Activities begin in the order in which branches come to them, and the same in every run: whatever ends first, and where a large
-// one has no room beside small ones.
+// Activities begin in the order in which branches reach them, and in the same order in every run, whichever ends first
+// and even if a large one does not fit next to small ones.
 func TestTurns(t *testing.T) {
 	var sizes []int
 	for i := range 60 {
@@ -90,7 +91,7 @@ func TestTurns(t *testing.T) {
 		l.Events, l.Size = 1<<20, 1<<30
 		t.Run(fmt.Sprintf("%d of %d bytes", l.AtOnce, l.Bytes), func(t *testing.T) {
 			for range 3 {
-				if order := begins(t, l, sizes); len(order) != len(sizes) || !slices.IsSorted(order) {
+				if order := beginOrder(t, l, sizes); len(order) != len(sizes) || !slices.IsSorted(order) {
 					t.Fatalf("they began in the order %v", order)
 				}
 			}

@@ -16,22 +16,22 @@ import (
 
 const repository = "../../.."
 
-// everywhere is a run of a script that is the same wherever it is carried out.
-type everywhere struct {
+// portableRun is a run of a script with the same result wherever it is carried out.
+type portableRun struct {
 	name, file string
 	double     double
 	opts       func(t *testing.T, m *agentscript.Module) agentscript.RunOption
-	want       string // "": what comes of it locally
+	want       string // "": the local result
 }
 
-// all lists the runs of examples and of test flows.
-func all(t *testing.T) (runs []everywhere) {
+// allRuns lists the runs of examples and of test flows.
+func allRuns(t *testing.T) (runs []portableRun) {
 	for _, ex := range exampleruns.All {
 		if ex.Grants != nil {
 			continue
 		}
 		answers := filepath.Join(repository, "examples", strings.TrimSuffix(ex.File, ".star")+".jsonl")
-		runs = append(runs, everywhere{ex.Name(), filepath.Join(repository, "examples", ex.File), double{Answers: answers},
+		runs = append(runs, portableRun{ex.Name(), filepath.Join(repository, "examples", ex.File), double{Answers: answers},
 			func(t *testing.T, _ *agentscript.Module) agentscript.RunOption { return ex.Options(t, repository)[0] }, ex.Want})
 	}
 	files, err := filepath.Glob(filepath.Join(repository, "starlib", "testdata", "flows", "*.star"))
@@ -41,7 +41,7 @@ func all(t *testing.T) (runs []everywhere) {
 	for _, file := range files {
 		flow := exampleruns.ReadFlow(t, file)
 		for _, c := range flow.Cases {
-			runs = append(runs, everywhere{fmt.Sprintf("%s:%d", filepath.Base(file), c.Line), file, double{Texts: flow.Texts}, c.Option, ""})
+			runs = append(runs, portableRun{fmt.Sprintf("%s:%d", filepath.Base(file), c.Line), file, double{Texts: flow.Texts}, c.Option, ""})
 		}
 	}
 	for i := range runs {
@@ -50,26 +50,26 @@ func all(t *testing.T) (runs []everywhere) {
 	return runs
 }
 
-// same runs all of them in this process and on the server, and compares what comes of them and by which effects.
-func same(t *testing.T, set func(*job)) {
-	runs := all(t)
-	c := on(t, shared(t), set)
+// compareRuns runs all of them in this process and on the server, and compares the results and the effects.
+func compareRuns(t *testing.T, set func(*job)) {
+	runs := allRuns(t)
+	c := newCluster(t, shared(t), set)
 	for _, r := range runs {
 		c.job.Doubles = append(c.job.Doubles, r.double)
 	}
 	c.worker("one")
-	e, err := prepared(c.job.Doubles)
+	e, err := preparedEngine(c.job.Doubles)
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := func(r everywhere, to func(m *agentscript.Module, opts ...agentscript.RunOption)) {
+	begin := func(r portableRun, to func(m *agentscript.Module, opts ...agentscript.RunOption)) {
 		m, err := e.LoadFile(t.Context(), r.file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		to(m, r.opts(t, m), agentscript.ID(r.double.Run), agentscript.Seed(1))
 	}
-	for _, r := range runs { // on the server they go on beside each other
+	for _, r := range runs { // on the server they run concurrently
 		begin(r, func(m *agentscript.Module, opts ...agentscript.RunOption) {
 			if _, err := c.Start(t.Context(), m, "main", opts...); err != nil {
 				t.Fatalf("%s: %v", r.name, err)
@@ -80,7 +80,7 @@ func same(t *testing.T, set func(*job)) {
 		begin(r, func(m *agentscript.Module, opts ...agentscript.RunOption) {
 			kept := store.NewMemory()
 			result, failed := m.Start(t.Context(), append(opts, agentscript.StoreRun(kept))...).Wait()
-			info := c.ends(r.double.Run)
+			info := c.waitEnd(r.double.Run)
 			var e engine.Error
 			switch {
 			case failed == nil && (info.Status != engine.RunDone || info.Text != result.Text()):
@@ -90,7 +90,7 @@ func same(t *testing.T, set func(*job)) {
 			case r.want != "" && info.Text != r.want:
 				t.Errorf("%s: got %q, want %q", r.name, info.Text, r.want)
 			}
-			if a, b := ids(t, c, r.double.Run), ids(t, kept, r.double.Run); !slices.Equal(a, b) {
+			if a, b := effectIDs(t, c, r.double.Run), effectIDs(t, kept, r.double.Run); !slices.Equal(a, b) {
 				t.Errorf("%s: the effects are\n%s\nlocally\n%s", r.name, strings.Join(a, "\n"), strings.Join(b, "\n"))
 			}
 		})
@@ -98,8 +98,8 @@ func same(t *testing.T, set func(*job)) {
 	t.Logf("%d runs", len(runs))
 }
 
-// ids lists the effects of a run and how they ended.
-func ids(t *testing.T, s interface {
+// effectIDs lists the effects of a run with their states.
+func effectIDs(t *testing.T, s interface {
 	engine.Store
 }, run string) (all []string) {
 	t.Helper()
@@ -120,14 +120,14 @@ func ids(t *testing.T, s interface {
 // Promise 31.2 (temporal): every example and test flow that touches no local process comes to the same on a server, byte by byte
 // and by the same effects, as on one machine.
 func TestPromise_31_2_SameOnServer(t *testing.T) {
-	same(t, func(*job) {})
+	compareRuns(t, func(*job) {})
 }
 
 // Promise 31.3 (temporal): so it does when workers keep nothing in memory, and replay the history for every task.
 func TestPromise_31_3_SameWhenReplayed(t *testing.T) {
-	same(t, func(j *job) { j.Sticky = 0 })
-	c := on(t, shared(t), func(j *job) { j.Sticky = 0 })
+	compareRuns(t, func(j *job) { j.Sticky = 0 })
+	c := newCluster(t, shared(t), func(j *job) { j.Sticky = 0 })
 	c.worker("one")
-	c.done(c.begin(sequence, of(20, "")), "did step 19 ")
-	c.once(20)
+	c.wantDone(c.startRun(sequence, withN(20, "")), "did step 19 ")
+	c.wantEffects(20)
 }

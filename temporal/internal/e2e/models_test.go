@@ -13,15 +13,15 @@ import (
 	"github.com/agentscript/agentscript/internal/exampleruns"
 )
 
-// double answers the models of one run: from a file, or each agent by a text.
+// double is the model of one run, with prepared answers: from a file, or one text for each agent.
 type double struct {
 	Run     string
 	Answers string
 	Texts   map[string]string
 }
 
-// prepared is an engine for runs whose answers are prepared.
-func prepared(all []double) (*agentscript.Engine, error) {
+// preparedEngine returns an engine for runs with prepared answers.
+func preparedEngine(all []double) (*agentscript.Engine, error) {
 	by := map[string]engine.Handler{}
 	for _, d := range all {
 		if d.Answers == "" {

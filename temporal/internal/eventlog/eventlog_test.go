@@ -1,4 +1,4 @@
-package told
+package eventlog
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// all has the data of one event of each kind that is told.
-func all() map[engine.EventKind]engine.EventData {
+// eachKind returns the data of one event of each kind.
+func eachKind() map[engine.EventKind]engine.EventData {
 	failed := &engine.Error{Kind: engine.KindTool, Code: "AS701", Message: "no", Help: "try"}
 	sure := 0.5
 	change := &event.BudgetChange{What: event.BudgetOverrun, Budget: "the budget", Resource: "tokens", Used: 3, Limit: 2, Cause: event.OverrunInput}
@@ -42,9 +42,9 @@ func all() map[engine.EventKind]engine.EventData {
 	}
 }
 
-// Each kind of event comes out as it went in; a new kind must be added here.
+// Each kind of event is decoded as it was encoded. A new kind must be added here.
 func TestEachKind(t *testing.T) {
-	data := all()
+	data := eachKind()
 	for bit := engine.EventKind(1); bit <= engine.EventAll; bit <<= 1 {
 		if Kinds&bit == 0 {
 			continue
@@ -65,7 +65,8 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// What an effect asks for is told as far as a progress shows it, and who answers where the script does not say it.
+// The line of an effect holds as much of its request as a progress display shows, and the model that answers if the
+// script does not name one.
 func TestEffects(t *testing.T) {
 	passed := func(at string, d *event.Effect) *event.Effect {
 		t.Helper()
@@ -101,14 +102,14 @@ func printed(i int, text string) engine.Event {
 	return engine.Event{Kind: engine.EventLog, Path: "main", Seq: uint64(i), Data: &event.Log{Text: text}}
 }
 
-// What is older than a log keeps is told to be lost, and what comes behind is returned page by page.
+// Events that the log dropped are reported as lost, and those after them are returned page by page.
 func TestLog(t *testing.T) {
 	var l Log
 	const n = 400
 	for i := range n {
 		l.Add(printed(i, fmt.Sprint(i, " ", strings.Repeat("x", 20<<10))))
 	}
-	if l.bytes > keptBytes || l.first == 0 || int64(len(l.lines)) != n-l.first {
+	if l.bytes > maxLogBytes || l.first == 0 || int64(len(l.lines)) != n-l.first {
 		t.Fatalf("%d bytes, %d lines from %d on", l.bytes, len(l.lines), l.first)
 	}
 	p := l.Page(0)
@@ -123,7 +124,7 @@ func TestLog(t *testing.T) {
 			if err != nil || int64(e.Seq) != next {
 				t.Fatalf("%d %v, want %d", e.Seq, err, next)
 			}
-			if len(e.Text()) > longestText+len("…") {
+			if len(e.Text()) > maxText+len("…") {
 				t.Fatalf("a text of %d bytes", len(e.Text()))
 			}
 			next++
@@ -140,7 +141,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A reader returns what happened twice at one place twice, and what another history tells anew not again.
+// A reader returns an event twice if it happened twice at one place, and skips what another history repeats.
 func TestReader(t *testing.T) {
 	page := func(history string, from int64, texts ...string) Page {
 		p := Page{History: history, Next: from + int64(len(texts))}

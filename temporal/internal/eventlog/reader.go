@@ -1,4 +1,4 @@
-package told
+package eventlog
 
 import (
 	"fmt"
@@ -7,26 +7,26 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Reader returns each event of a run once. A history of a run begins with all that the run did in those before, told anew:
-// what was returned then is left out by where it happened, and how often something did there.
+// Reader returns each event of a run once. The log of a history begins with everything that the run did in the previous
+// histories. The reader skips the events that it returned then: it counts them by where and what they are.
 type Reader struct {
 	history string
 	next    int64
 	seed    maphash.Seed
-	before  map[uint64]int // what the histories before this one have told, and how often
+	before  map[uint64]int // events of the previous histories, with their counts
 	now     map[uint64]int
 }
 
-// NewReader returns a reader of a run from its beginning on.
+// NewReader returns a reader of a run from its beginning.
 func NewReader() *Reader {
 	return &Reader{seed: maphash.MakeSeed(), before: map[uint64]int{}, now: map[uint64]int{}}
 }
 
-// From is the number from which on the next page is to be.
+// From returns the number of the first event of the next page.
 func (r *Reader) From() int64 { return r.next }
 
-// Take returns the events of a page that are new. again reports that the page is of another history than those before: it is to
-// be asked for from its beginning.
+// Take returns the new events of a page. again reports that the page is of another history than the previous ones: the
+// caller must ask for that history from its beginning.
 func (r *Reader) Take(p Page) (events []engine.Event, again bool, err error) {
 	if r.history != p.History {
 		whole := r.next == 0

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-const twice = `
+const twiceScript = `
 def main():
     first = wait("word")
     if approve("Really?").approved:
@@ -27,17 +27,17 @@ def main():
 // who answered what. None of them is kept for the next step of that name, nor sent to it.
 func TestPromise_31_52_AnswersAtOnce(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin(twice)
-	at := c.waiting(id)
+	id := c.startRun(twiceScript)
+	at := c.waitingStep(id)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	var taken []string
 	for i := range 8 {
 		all.Go(func() {
 			value := fmt.Sprintf("w%d", i)
-			err := journal.Send(t.Context(), c.Store, id, at.ID, "", "person "+value, time.Now(), word(value))
+			err := journal.Send(t.Context(), c.Store, id, at.ID, "", "person "+value, time.Now(), wordAnswer(value))
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -54,7 +54,7 @@ func TestPromise_31_52_AnswersAtOnce(t *testing.T) {
 		t.Fatalf("%q were taken", taken)
 	}
 	var approval engine.Step
-	hang.Until(t, "the next step asks", func() bool { approval = c.waiting(id); return approval.Kind == engine.EffectApproval })
+	hang.Until(t, "the next step asks", func() bool { approval = c.waitingStep(id); return approval.Kind == engine.EffectApproval })
 	no := "no"
 	results := make(chan error, 2)
 	for _, a := range []engine.Answer{{Approved: true}, {Failed: &no}} {
@@ -69,14 +69,14 @@ func TestPromise_31_52_AnswersAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Status == engine.RunRunning { // it was approved
-		if next := c.waiting(id); next.ID == at.ID || next.Kind != engine.EffectWait {
+		if next := c.waitingStep(id); next.ID == at.ID || next.Kind != engine.EffectWait {
 			t.Errorf("%s waits", next.ID)
 		}
-		if err := c.send(id, at.ID, word("late")); err == nil || !strings.Contains(err.Error(), "was answered by") {
+		if err := c.send(id, at.ID, wordAnswer("late")); err == nil || !strings.Contains(err.Error(), "was answered by") {
 			t.Errorf("an answer to a step that waits no more: %v", err)
 		}
-		c.answer(id, "word", word("end"))
-		c.done(id, taken[0]+"|end")
+		c.answer(id, "word", wordAnswer("end"))
+		c.wantDone(id, taken[0]+"|end")
 	}
 }
 
@@ -84,10 +84,10 @@ func TestPromise_31_52_AnswersAtOnce(t *testing.T) {
 // machine would say it.
 func TestPromise_31_53_AnswersThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
-	id := c.begin("def main():\n    return str(wait(\"number\", int))\n")
-	step := c.waiting(id)
+	id := c.startRun("def main():\n    return str(wait(\"number\", int))\n")
+	step := c.waitingStep(id)
 	for _, to := range []string{step.ID, "number", journal.Position(step.ID)} {
 		err := c.send(id, to, engine.Answer{Result: json.RawMessage(`"no number"`)})
 		if e := engine.AsError(err); err == nil || e.Code != diag.BadSignal || e.Kind != engine.KindInput || !strings.Contains(e.Message, `what was sent to "number" is no int`) {
@@ -97,41 +97,41 @@ func TestPromise_31_53_AnswersThatDoNotFit(t *testing.T) {
 			t.Errorf("an approval to %s: %v", to, err)
 		}
 	}
-	for kind, n := range types(c.histories(id)[0]) {
+	for kind, n := range countTypes(c.histories(id)[0]) {
 		if strings.Contains(kind.String(), "Update") || kind == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED {
 			t.Errorf("%d events %s", n, kind)
 		}
 	}
 	c.answer(id, "number", engine.Answer{Result: json.RawMessage("41")})
-	c.done(id, "41")
+	c.wantDone(id, "41")
 }
 
 // Promise 31.54 (temporal): answers that are sent while no worker is there are taken in by the one that comes, once each: one that
 // does not fit is left, of different ones to a step the first is taken, and none is kept for the next step.
 func TestPromise_31_54_AnswersWithoutWorker(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	first := c.worker("one")
-	id := c.begin(`
+	id := c.startRun(`
 def main():
     first = wait("number", int)
     return "%d %d" % (first, wait("number", int))
 `)
-	step := c.waiting(id)
+	step := c.waitingStep(id)
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	at := time.Now()
-	for _, value := range []string{`"none"`, "1", "1", "2"} { // the second "1" is the first one, which nobody heard of
+	for _, value := range []string{`"none"`, "1", "1", "2"} { // the second "1" repeats the first one, whose sender received no reply
 		if err := journal.Send(t.Context(), c.Store, id, step.ID, "", "test", at, engine.Answer{Result: json.RawMessage(value)}); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
 	c.worker("two")
-	hang.Until(t, "the second one waits", func() bool { return c.waiting(id).ID != step.ID })
+	hang.Until(t, "the second one waits", func() bool { return c.waitingStep(id).ID != step.ID })
 	signals, err := c.Signals(t.Context(), id)
 	if err != nil || len(signals) != 1 {
 		t.Errorf("%d answers are stored, %v", len(signals), err)
 	}
 	c.answer(id, "number", engine.Answer{Result: json.RawMessage("3")})
-	c.done(id, "1 3")
+	c.wantDone(id, "1 3")
 }

@@ -16,11 +16,11 @@ import (
 // they go on with one that does.
 func TestPromise_31_17_AnotherABI(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	other := c.worker("other", func(j *job) { j.Type = "agentscript.v999" })
-	id := c.begin(sequence, of(3, ""))
+	id := c.startRun(sequence, withN(3, ""))
 	hang.Until(t, "the other worker refuses the task", func() bool {
-		return types(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED] > 0
+		return countTypes(c.histories(id)[0])[enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED] > 0
 	})
 	_, err := c.Run(t.Context(), id)
 	if e := engine.AsError(err); e == nil || e.Code != diag.NoWorker {
@@ -29,26 +29,26 @@ func TestPromise_31_17_AnotherABI(t *testing.T) {
 	_ = other.Process.Kill()
 	_ = other.Wait()
 	c.worker("one")
-	c.done(id, "did step 2 ")
-	c.once(3)
+	c.wantDone(id, "did step 2 ")
+	c.wantEffects(3)
 }
 
 // Promise 31.29 (temporal): runs of versions of a script go on beside each other on one worker, each with its own.
 func TestPromise_31_29_AnotherVersion(t *testing.T) {
 	t.Parallel()
-	c := on(t, shared(t))
+	c := newCluster(t, shared(t))
 	c.worker("one")
 	version := func(word string) string {
-		return c.begin("a = agent(\"a\", prompt = \"" + word + "\")\ndef main():\n    return wait(\"go\") + a(\"" + word + "\")\n")
+		return c.startRun("a = agent(\"a\", prompt = \"" + word + "\")\ndef main():\n    return wait(\"go\") + a(\"" + word + "\")\n")
 	}
 	older, newer := version("old"), version("new")
-	c.waiting(older)
-	c.waiting(newer)
+	c.waitingStep(older)
+	c.waitingStep(newer)
 	c.answer(newer, "go", engine.Answer{Result: []byte(`"1 "`)})
-	c.done(newer, "1 did new")
+	c.wantDone(newer, "1 did new")
 	c.answer(older, "go", engine.Answer{Result: []byte(`"2 "`)})
-	c.done(older, "2 did old")
-	c.once(2)
+	c.wantDone(older, "2 did old")
+	c.wantEffects(2)
 }
 
 // Promise 31.18 (temporal): where all workers lack a tool of a script its runs fail, and say which tool it is and on which
@@ -65,13 +65,13 @@ func TestPromise_31_18_ToolMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := on(t, shared(t), func(j *job) { j.Find = time.Second })
+			c := newCluster(t, shared(t), func(j *job) { j.Find = time.Second })
 			begin(c)
-			e := c.fails(c.begin(paying, with(map[string]any{"what": "it"})))
-			if said := e.Error() + " " + e.Help; !strings.Contains(said, "pay") || !strings.Contains(said, "worker bare") {
-				t.Errorf("%s: %s", e.Code, said)
+			e := c.wantFailed(c.startRun(paying, withArgs(map[string]any{"what": "it"})))
+			if text := e.Error() + " " + e.Help; !strings.Contains(text, "pay") || !strings.Contains(text, "worker bare") {
+				t.Errorf("%s: %s", e.Code, text)
 			}
-			c.runs = nil // they are replayed otherwise where the tool is there
+			c.runs = nil // the replay would differ, since its engine has the tool
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// What must not happen twice and has not come to its end is tried again in the next history only where it had not begun.
+// An effect that must not happen twice and has no outcome is retried in the next history only if it had not begun.
 func TestLeft(t *testing.T) {
 	cancelled, err := engine.Outcome{Err: &engine.Error{Kind: engine.KindCancelled}, Attempt: 1}.MarshalJSON()
 	if err != nil {
@@ -33,9 +33,9 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.Begun("begun")
-	r.Begun("lost")
-	r.Lost("lost")
+	r.MarkBegun("begun")
+	r.MarkBegun("lost")
+	r.MarkLost("lost")
 	put("waited", engine.ClassOnce, engine.StepFailed, cancelled)
 	put("abandoned", engine.ClassOnce, engine.StepIntent, nil)
 	put("begun", engine.ClassOnce, engine.StepFailed, cancelled)

@@ -22,37 +22,37 @@ import (
 // grantFlags are the flags that grant something.
 var grantFlags = []string{"allow-exec", "allow-net", "allow-fs", "allow-env"}
 
-// granted is what a run was granted, by flags.
-type granted map[string][]string
+// grants is what a run was granted, by flag.
+type grants map[string][]string
 
-// engines are those of runs that are granted less than their worker, one for all runs that are granted the same.
+// engines holds the engines of runs that are granted less than their worker: one for all runs with the same grants.
 type engines struct {
-	effects *setup.Effects
-	whole   *agentscript.Engine // for runs that are granted as much
+	effects      *setup.Effects
+	workerEngine *agentscript.Engine // for runs with the same grants as the worker
 
 	mu   sync.Mutex
-	by   map[string]*held
+	by   map[string]*grantedEngine
 	used int64
 }
 
-// held is an engine that is held to the grants of runs.
-type held struct {
+// grantedEngine is an engine that is restricted to the grants of runs.
+type grantedEngine struct {
 	engine  *agentscript.Engine
 	close   func()
-	effects int   // under way
-	used    int64 // when it was last
+	running int   // under way
+	used    int64 // the order of its last use
 }
 
-// mostHeld is how many engines are kept that carry nothing out by now.
-const mostHeld = 32
+// maxEngines bounds the number of engines. Only engines that carry out effects may exceed it.
+const maxEngines = 32
 
-// held returns what a run was granted, as all workers read it.
-func (w *working) held(head engine.RunHead, kept json.RawMessage) ([]byte, error) {
+// grantsOf returns the grants of a run, in a form that is the same on all workers.
+func (w *workerCommand) grantsOf(head engine.RunHead, kept json.RawMessage) ([]byte, error) {
 	s, problem := keep.ReadSettings(head.ID, kept)
 	if problem != nil {
-		return nil, unfit(head.ID, problem)
+		return nil, badSettings(head.ID, problem)
 	}
-	g := granted{}
+	g := grants{}
 	for _, name := range grantFlags {
 		if len(s.Flags[name]) > 0 {
 			g[name] = s.Flags[name]
@@ -61,13 +61,13 @@ func (w *working) held(head engine.RunHead, kept json.RawMessage) ([]byte, error
 	return json.Marshal(g)
 }
 
-// within returns the engine for effects of runs that were granted this.
-func (w *working) within(text []byte) (*agentscript.Engine, func(), error) {
-	g := granted{}
+// engineFor returns the engine for effects of runs with these grants.
+func (w *workerCommand) engineFor(text []byte) (*agentscript.Engine, func(), error) {
+	g := grants{}
 	if err := json.Unmarshal(text, &g); err != nil {
 		return nil, nil, engine.Errorf(engine.KindStore, diag.StoreFailed, "what the run is granted cannot be read: %w", err)
 	}
-	if flag := w.lacks(g); flag != "" {
+	if flag := w.missingGrant(g); flag != "" {
 		return nil, nil, w.ungranted(flag)
 	}
 	w.engines.mu.Lock()
@@ -78,40 +78,40 @@ func (w *working) within(text []byte) (*agentscript.Engine, func(), error) {
 		flags.AddTo(set)
 		for _, name := range grantFlags {
 			for _, value := range g[name] {
-				_ = set.Set(name, value) // any text will do
+				_ = set.Set(name, value) // every text is accepted
 			}
 		}
 		flags.Proxy = w.flags.Grants.Proxy
 		if flags.Same(&w.flags.Grants) {
-			return w.engines.whole, func() {}, nil
+			return w.engines.workerEngine, func() {}, nil
 		}
 		_, opts, done, problem := w.engines.effects.Within(w.c, flags)
-		if problem != nil { // a directory that is not on this machine, say
+		if problem != nil { // for example, a directory that is missing on this machine
 			return nil, nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "it cannot grant what the run is granted: %s", problem.Error())
 		}
-		is = &held{engine: setup.Engine(w.c, opts...), close: done}
+		is = &grantedEngine{engine: setup.Engine(w.c, opts...), close: done}
 		w.engines.by[string(text)] = is
 	}
 	w.engines.used++
 	is.used = w.engines.used
-	is.effects++
+	is.running++
 	w.engines.shrink()
 	return is.engine, sync.OnceFunc(func() { w.engines.release(is) }), nil
 }
 
-func (e *engines) release(is *held) {
+func (e *engines) release(is *grantedEngine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	is.effects--
+	is.running--
 	e.shrink()
 }
 
-// shrink closes engines without effects, those first that were not used for longest.
+// shrink closes engines without effects, the least recently used first.
 func (e *engines) shrink() {
-	for len(e.by) > mostHeld {
+	for len(e.by) > maxEngines {
 		last := ""
 		for key, is := range e.by {
-			if is.effects == 0 && (last == "" || is.used < e.by[last].used) {
+			if is.running == 0 && (last == "" || is.used < e.by[last].used) {
 				last = key
 			}
 		}
@@ -133,8 +133,8 @@ func (e *engines) end() {
 	clear(e.by)
 }
 
-// lacks returns the first flag by which a run is granted something that this worker is not, "" if there is none.
-func (w *working) lacks(g granted) string {
+// missingGrant returns the first flag that grants a run more than this worker is granted, or "".
+func (w *workerCommand) missingGrant(g grants) string {
 	for _, name := range grantFlags {
 		own, _ := w.own.Lookup(name).Value.(pflag.SliceValue)
 		for _, value := range g[name] {
@@ -146,18 +146,18 @@ func (w *working) lacks(g granted) string {
 	return ""
 }
 
-// ungranted is the refusal of what is granted more than this worker is.
-func (w *working) ungranted(flag string) *engine.Error {
+// ungranted returns the refusal of a run that is granted more than this worker.
+func (w *workerCommand) ungranted(flag string) *engine.Error {
 	return engine.Errorf(engine.KindTool, diag.UngrantedUse, "the run is granted %s, and the worker %s is not", flag, workerName()).
 		WithHelp("start all workers of task queue %s with %s, or the run without", w.to.queue, flag)
 }
 
 func workerName() string {
-	host, _ := os.Hostname() // the number of the process is something
+	host, _ := os.Hostname() // without a host name, the process id is better than nothing
 	return strconv.Itoa(os.Getpid()) + "@" + host
 }
 
-// useOf is the most that a flag grants.
+// useOf returns the most that a flag grants.
 func useOf(flag, value string) capability.Use {
 	name, mode, _ := strings.Cut(value, ":")
 	switch flag {

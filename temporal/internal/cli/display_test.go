@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-const told = `
+const printingScript = `
 a = agent("a", prompt = "Work.")
 def main(what = str):
     phase("first")
@@ -24,8 +24,8 @@ def main(what = str):
     return said
 `
 
-// answers writes a file of prepared answers for agent a, and returns its path.
-func (b *bench) answers() string {
+// answersFile writes a file of prepared answers for agent a, and returns its path.
+func (b *bench) answersFile() string {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "answers.jsonl")
 	if err := os.WriteFile(path, []byte(`{"agent": "a", "text": "one"}`+"\n"), 0o600); err != nil {
@@ -34,34 +34,35 @@ func (b *bench) answers() string {
 	return path
 }
 
-// shown is a progress without what differs from run to run: times, and who the model is. The line of the run's id is left out.
-func shown(s string) string {
+// normalized returns the progress output without what differs from run to run: times, and the name of the model. It
+// removes the line with the run's id.
+func normalized(s string) string {
 	s = regexp.MustCompile(`(?m)^run [0-9a-f]{16}\n`).ReplaceAllString(s, "")
 	s = regexp.MustCompile(`\d+(\.\d+)?(ms|s)\b`).ReplaceAllString(s, "TIME")
 	return strings.ReplaceAll(s, "the worker's model", "scripted")
 }
 
-// A run on workers is shown as one of this machine: what its script prints, its agents and its last line, in each form.
+// A run on workers is shown like a local one: what its script prints, its agents and its last line, in each form.
 func TestShownAsLocally(t *testing.T) {
 	b := onServer(t)
-	agentscript, answers, file := b.agentscript(), b.answers(), b.script(told)
+	agentscript, answers, file := b.agentscript(), b.answersFile(), b.script(printingScript)
 	at := []string{"--task-queue", "shown"}
 	b.worker(append(at, "--scripted", answers)...)
 	for _, flags := range []string{"", "-v", "-q", "--progress plain", "--progress none"} {
-		local := b.does(agentscript, append(append([]string{"run", "--scripted", answers}, strings.Fields(flags)...), file, "x")...)
+		local := b.exec(agentscript, append(append([]string{"run", "--scripted", answers}, strings.Fields(flags)...), file, "x")...)
 		there := b.temporal(0, "", append(append(append([]string{"run"}, at...), strings.Fields(flags)...), file, "x")...)
-		if got, want := shown(there.err), shown(local.err); got != want || there.out != local.out || !strings.Contains(got, "hello x") {
+		if got, want := normalized(there.err), normalized(local.err); got != want || there.out != local.out || !strings.Contains(got, "hello x") {
 			t.Errorf("%q: %s\n%s\nlocally %s\n%s", flags, there.out, got, local.out, want)
 		}
 	}
-	kinds := func(said string) (all []string) {
-		for line := range strings.Lines(said) {
+	kinds := func(output string) (all []string) {
+		for line := range strings.Lines(output) {
 			var e struct{ Kind, Phase, Path, Name string }
 			if err := json.Unmarshal([]byte(line), &e); err != nil || e.Kind == "" {
 				t.Fatalf("%v in %s", err, line)
 			}
 			if e.Kind == "effect" {
-				e.Name = "" // only the worker knows what answers
+				e.Name = "" // only the worker knows which model answers
 			}
 			if e.Kind != "token" {
 				all = append(all, strings.Join([]string{e.Kind, e.Phase, e.Path, e.Name}, " "))
@@ -69,7 +70,7 @@ func TestShownAsLocally(t *testing.T) {
 		}
 		return all
 	}
-	local := kinds(b.does(agentscript, "run", "--scripted", answers, "--json", file, "x").err)
+	local := kinds(b.exec(agentscript, "run", "--scripted", answers, "--json", file, "x").err)
 	there := kinds(b.temporal(0, "", append([]string{"run", "--json"}, append(at, file, "x")...)...).err)
 	if strings.Join(local, "\n") != strings.Join(there, "\n") {
 		t.Errorf("--json: %q\nlocally %q", there, local)
@@ -78,9 +79,9 @@ func TestShownAsLocally(t *testing.T) {
 		t.Errorf("a run began that cannot be shown:\n%s", s.err)
 	}
 
-	id := b.run(append(at, file, "y")...)
+	id := b.startRun(append(at, file, "y")...)
 	hang.Until(t, "its list says that it is done", func() bool {
-		return regexp.MustCompile(id + ` +done +1 `).MatchString(b.does("temporal", append([]string{"runs", "ls", "--status", "done"}, at...)...).out)
+		return regexp.MustCompile(id + ` +done +1 `).MatchString(b.exec("temporal", append([]string{"runs", "ls", "--status", "done"}, at...)...).out)
 	})
 	out := b.temporal(0, "", append([]string{"runs", "show", "--follow", id}, at...)...).out
 	if i, j := strings.Index(out, "hello y"), strings.Index(out, "after one"); i < 0 || j < i || !strings.Contains(out[i:j], "done model") {
@@ -91,13 +92,13 @@ func TestShownAsLocally(t *testing.T) {
 	}
 }
 
-// What a run that waits did is in its list while no worker lives; its head is shown, and an export warns that it goes on.
+// Lists show what a waiting run did while no worker runs; its head is shown, and an export warns that it continues.
 func TestWaitsWithoutWorker(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "waits"}
 	on := func(args ...string) []string { return append(args, at...) }
 	worker := b.worker(on("--verbose")...)
-	s := b.temporal(term.ExitWaiting, "", on("run", b.script(asking), "rent")...)
+	s := b.temporal(term.ExitWaiting, "", on("run", b.script(askingScript), "rent")...)
 	_, rest, _ := strings.Cut(s.err, "agentscript temporal runs answer ")
 	id, _, _ := strings.Cut(rest, " ")
 	b.temporal(0, "", on("runs", "answer", id, "--approve")...)
@@ -105,7 +106,7 @@ func TestWaitsWithoutWorker(t *testing.T) {
 		t.Errorf("who answered is not shown:\n%s", out)
 	}
 	hang.Until(t, "it is parked anew", func() bool {
-		return regexp.MustCompile(id + ` +parked +2 `).MatchString(b.does("temporal", on("runs", "ls", "--status", "parked")...).out)
+		return regexp.MustCompile(id + ` +parked +2 `).MatchString(b.exec("temporal", on("runs", "ls", "--status", "parked")...).out)
 	})
 	file := filepath.Join(t.TempDir(), "run")
 	b.temporal(0, "goes on: the file holds what it has done by now", on("runs", "export", id, "-o", file)...)
@@ -130,18 +131,18 @@ func TestWaitsWithoutWorker(t *testing.T) {
 	}
 }
 
-// A fork takes the flags of run that do something there, and names commands that are about runs on the server.
+// A fork takes the flags of run that have an effect there, and names the commands for runs on the server.
 func TestForks(t *testing.T) {
 	b := onServer(t)
-	agentscript, answers, file := b.agentscript(), b.answers(), b.script(told)
+	agentscript, answers, file := b.agentscript(), b.answersFile(), b.script(printingScript)
 	store := filepath.Join(t.TempDir(), "runs.db")
 	at := []string{"--task-queue", "forks"}
 	on := func(args ...string) []string { return append(args, at...) }
 	b.worker(on("--scripted", answers, "--allow-exec", "true")...)
-	if s := b.does(agentscript, "run", "--store", store, "--scripted", answers, file, "x"); s.code != 0 {
+	if s := b.exec(agentscript, "run", "--store", store, "--scripted", answers, file, "x"); s.code != 0 {
 		t.Fatal(s.err)
 	}
-	local, _, _ := strings.Cut(strings.Split(b.does(agentscript, "runs", "ls", "--store", store).out, "\n")[1], " ")
+	local, _, _ := strings.Cut(strings.Split(b.exec(agentscript, "runs", "ls", "--store", store).out, "\n")[1], " ")
 
 	s := b.temporal(term.ExitUsage, "there is no run "+local, on("runs", "fork", local)...)
 	if !strings.Contains(s.err, "agentscript temporal runs fork FILE here") || strings.Contains(s.err, "help: agentscript runs") {
@@ -154,7 +155,7 @@ func TestForks(t *testing.T) {
 		t.Fatalf("--detach prints %q", id)
 	}
 	hang.Until(t, "the fork is done", func() bool {
-		return strings.Contains(b.does("temporal", on("runs", "show", id)...).out, "result: one")
+		return strings.Contains(b.exec("temporal", on("runs", "show", id)...).out, "result: one")
 	})
 	var is struct{ Run struct{ Seed, Parent string } }
 	if err := json.Unmarshal([]byte(b.temporal(0, "", on("runs", "show", "--json", id)...).out), &is); err != nil || is.Run.Seed != "7" || is.Run.Parent != local {
@@ -168,12 +169,12 @@ func TestForks(t *testing.T) {
 	b.temporal(term.ExitUsage, "usage: agentscript temporal runs fork RUN", "runs", "fork")
 }
 
-// What a worker lacks is said with its name, and what to do there.
+// An error about what a worker lacks names the worker, and what to do there.
 func TestWorkerLacks(t *testing.T) {
 	b := onServer(t)
 	at := []string{"--task-queue", "lacks"}
 	b.worker(at...)
-	file := b.script(told)
+	file := b.script(printingScript)
 	run := func(words string, args ...string) {
 		t.Helper()
 		s := b.temporal(term.ExitProvider, words, append(append(append([]string{"run"}, at...), args...), file, "x")...)
@@ -185,7 +186,7 @@ func TestWorkerLacks(t *testing.T) {
 	run("start the workers with --env-file FILE", "--model", "openai/gpt-5")
 }
 
-// Check warns of what acts on one of several workers, and knows scripts that cannot be loaded.
+// Check warns of actions on one of several workers, and recognizes scripts that cannot be loaded.
 func TestCheck(t *testing.T) {
 	b := newBench(t)
 	acts := b.script("def main():\n    return sh.run([\"true\"]).code\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// places warns of what a script does that only one of several workers sees.
-func places(s *setup.Script) diag.List {
+// warnLocal warns of actions of a script that are visible to only one of several workers.
+func warnLocal(s *setup.Script) diag.List {
 	var acts []string
 	var first diag.Span
 	for _, n := range s.Needs() {
@@ -39,13 +39,13 @@ func places(s *setup.Script) diag.List {
 		Help: []string{"have the workers share the directory, or keep the calls of the run on one of them with --pin-worker"}}}
 }
 
-// local reports whether a use is of the machine that it happens on.
+// local reports whether a use acts on the machine that carries it out.
 func local(u capability.Use) bool {
 	return slices.Contains([]engine.EffectKind{engine.EffectExec, engine.EffectFS}, u.Kind)
 }
 
-// said writes what the script of a run prints, on the worker that carries it out.
-func (v *verbs) said(run string) engine.Listener {
+// printListener writes what the script of a run prints, on the worker that carries it out.
+func (v *verbs) printListener(run string) engine.Listener {
 	return engine.Listener{Kinds: engine.EventLog | engine.EventPhase, Emit: func(e engine.Event) {
 		v.say("%s", v.c.Hidden("run "+run+"  "+term.Said(e)))
 	}}

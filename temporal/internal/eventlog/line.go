@@ -1,5 +1,6 @@
-// Package told holds what a run on Temporal tells of itself while it goes on, its events, and carries them to who follows it.
-package told
+// Package eventlog holds the events of a run on Temporal while the run is under way, and delivers them to those that
+// follow it.
+package eventlog
 
 import (
 	"encoding/json"
@@ -14,13 +15,15 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Kinds are those of the events that a run tells. What models write passes by another way, and partial values are of that.
+// Kinds are the kinds of events that a run reports. What models write takes another way, and partial values derive from
+// it.
 const Kinds = engine.EventAll &^ (engine.EventToken | engine.EventPartial)
 
-// longestText bounds the text of one event: the whole of what a tool returned is in the steps of the run.
-const longestText = 16 << 10
+// maxText bounds the text of one event. The steps of the run hold all that a tool returned.
+const maxText = 16 << 10
 
-// line is an event as it is told. What an effect asked for and what came of it is left out: the steps of the run hold it.
+// line is the encoded form of an event. It omits the request and the response of an effect, which are in the steps of
+// the run.
 type line struct {
 	Bit        uint32               `json:"kind"`
 	Phase      engine.Phase         `json:"phase,omitempty"`
@@ -56,7 +59,7 @@ func encode(e engine.Event) ([]byte, error) {
 	l := line{Bit: uint32(e.Kind), Run: e.Run, Path: e.Path, ID: e.ID, Attempt: e.Attempt, Seq: e.Seq, At: e.At}
 	if e.Data != nil {
 		f := e.Data.Fields()
-		l.Phase, l.From, l.Name, l.Text = f.Phase, f.From, f.Name, clipped(f.Text)
+		l.Phase, l.From, l.Name, l.Text = f.Phase, f.From, f.Name, clip(f.Text)
 		l.Replayed, l.Status, l.Severity, l.Usage, l.Confidence, l.Wait, l.Citation, l.Err = f.Replayed, f.Status, f.Severity, f.Usage, f.Confidence, f.Wait, f.Citation, f.Err
 	}
 	switch d := e.Data.(type) {
@@ -65,7 +68,7 @@ func encode(e engine.Event) ([]byte, error) {
 	case *event.Node:
 		l.Items = d.Items
 	case *event.Effect:
-		l.Name = answering(e, d)
+		l.Name = answeringModel(e, d)
 		switch r := d.Request.(type) {
 		case *engine.SleepRequest:
 			l.Sleep = r.For
@@ -82,8 +85,8 @@ func encode(e engine.Event) ([]byte, error) {
 	return json.Marshal(l)
 }
 
-// answering is the model that answers, where the script names none: which that is only the worker knows.
-func answering(e engine.Event, d *event.Effect) string {
+// answeringModel returns the model that answers. If the script names none, only the worker knows which one it is.
+func answeringModel(e engine.Event, d *event.Effect) string {
 	switch {
 	case d.Name != "" || !strings.HasPrefix(path.Base(e.Path), "llm") || d.Err != nil:
 		return d.Name
@@ -93,9 +96,9 @@ func answering(e engine.Event, d *event.Effect) string {
 	return "the worker's model"
 }
 
-func clipped(s string) string { return text.ClipBytes(strings.ToValidUTF8(s, "\uFFFD"), longestText) }
+func clip(s string) string { return text.ClipBytes(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
 
-// Decode returns the event that a line holds.
+// Decode returns the event that a line encodes.
 func Decode(data []byte) (e engine.Event, err error) {
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil {
@@ -104,7 +107,7 @@ func Decode(data []byte) (e engine.Event, err error) {
 	return engine.Event{Kind: engine.EventKind(l.Bit), Run: l.Run, Path: l.Path, ID: l.ID, Attempt: l.Attempt, Seq: l.Seq, At: l.At, Data: l.data()}, nil
 }
 
-// data is what happened, nil for a kind that is not known here.
+// data returns the data of the event, or nil for an unknown kind.
 func (l *line) data() engine.EventData {
 	log := event.Log{Name: l.Name, Text: l.Text, Err: l.Err}
 	call := event.Tool{Phase: l.Phase, Name: l.Name, Text: l.Text, Err: l.Err, Server: l.Server, Made: l.Made}
@@ -151,7 +154,7 @@ func (l *line) data() engine.EventData {
 	return nil
 }
 
-// request is what is told of what an effect asks for.
+// request returns the part of an effect's request that the line holds.
 func (l *line) request() engine.Payload {
 	switch {
 	case l.Sleep > 0:

@@ -18,8 +18,8 @@ import (
 
 const repository = ".."
 
-// answersBeside are the answers in the file beside an example.
-func answersBeside(t *testing.T, file string) *scripted.Model {
+// exampleAnswers reads the file of answers next to an example.
+func exampleAnswers(t *testing.T, file string) *scripted.Model {
 	t.Helper()
 	f, err := os.Open(filepath.Join(repository, "examples", strings.TrimSuffix(file, ".star")+".jsonl"))
 	if os.IsNotExist(err) {
@@ -50,22 +50,22 @@ func examples(t *testing.T) {
 		}
 		t.Run(ex.Name(), func(t *testing.T) {
 			e := func() *agentscript.Engine {
-				return agentscript.New(agentscript.WithPricer(llm.New()), agentscript.WithModels(answersBeside(t, ex.File)))
+				return agentscript.New(agentscript.WithPricer(llm.New()), agentscript.WithModels(exampleAnswers(t, ex.File)))
 			}
 			m, err := e().LoadFile(t.Context(), filepath.Join(repository, "examples", ex.File))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := same(t, e(), m, ex.Options(t, repository)...); got != ex.Want {
+			if got := sameAsLocally(t, e(), m, ex.Options(t, repository)...); got != ex.Want {
 				t.Errorf("got %s, want %s", got, ex.Want)
 			}
 		})
 	}
 }
 
-// same runs a module in this process and in the test environment, compares what comes of it and by which effects, and returns
-// it.
-func same(t *testing.T, e *agentscript.Engine, m *agentscript.Module, opts ...agentscript.RunOption) string {
+// sameAsLocally runs a module in this process and in the test environment, compares the results and the effects, and
+// returns the result.
+func sameAsLocally(t *testing.T, e *agentscript.Engine, m *agentscript.Module, opts ...agentscript.RunOption) string {
 	t.Helper()
 	opts = append(opts, agentscript.ID("run"), agentscript.Seed(1))
 	kept := store.NewMemory()
@@ -100,7 +100,7 @@ func idsOf(steps []engine.Step) (ids []string) {
 	return ids
 }
 
-// Test flows may come to a failure.
+// flows runs the test flows, which may end with a failure.
 func flows(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, "starlib", "testdata", "flows", "*.star"))
 	if err != nil || len(files) == 0 {
@@ -115,7 +115,7 @@ func flows(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range flow.Cases {
-				same(t, e, m, c.Option(t, m))
+				sameAsLocally(t, e, m, c.Option(t, m))
 			}
 		})
 	}
