@@ -21,7 +21,7 @@ type Process struct {
 	// Parsed holds the parsed scripts, which verbs may load more than once.
 	Parsed         interface{ Count() int }
 	Stdin          io.Reader
-	Stdout         io.Writer // see output
+	Stdout         io.Writer // see Output
 	Stderr         io.Writer // each writer passes texts through legible; colours are ours
 	StdinPiped     bool      // stdin is a pipe or a file, not a terminal and not empty
 	StdoutLost     bool      // nobody reads stdout, and writing to it reports no error

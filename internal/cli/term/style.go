@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Output returns a writer of texts to a stream of this process: at a terminal, control sequences are made visible; in a
-// pipe or a file, bytes are unchanged.
+// Output is a stream of this process as texts are written to it: at a terminal what would steer it is
+// shown instead; in a pipe or a file bytes stay what they are.
 func Output(f *os.File) io.Writer {
 	if Terminal(f) {
 		return &safeWriter{w: f}

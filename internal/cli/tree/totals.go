@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// frame returns the lines of a screen, at least one less than the screen has: the rows of the tree, and the totals.
+// frame returns the lines of a screen, at most height - 1: the rows of the tree, and the totals.
 func (s *state) frame(v *view, height int, limits engine.Limits, hint string) []string {
 	if height < 2 || v.width < 2 {
 		return nil
