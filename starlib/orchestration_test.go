@@ -133,7 +133,7 @@ def main(x = str):
 	}
 }
 
-// TestFailingBranchEndsTheOthers checks that, whatever they are doing.
+// TestFailingBranchEndsTheOthers checks that for branches in every kind of operation.
 func TestFailingBranchEndsTheOthers(t *testing.T) {
 	m := sound(t, `
 def work(n):
