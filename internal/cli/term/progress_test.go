@@ -93,7 +93,7 @@ func TestProgressOfPolicies(t *testing.T) {
 	}
 }
 
-// Output of models, tools and scripts cannot control the terminal, and stays within its lines.
+// The texts of models, tools and scripts cannot control the terminal, and stay within their lines.
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder
 	p := NewProgress(&b, ProgressStyle{Verbose: true})

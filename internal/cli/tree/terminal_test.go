@@ -18,7 +18,7 @@ type terminal struct {
 	top, x, y     int // y counts from the top of the screen
 	wraps, cursor bool
 	writes        int
-	highest       int // the most rows that one write drew above the cursor's old position
+	highest       int // the most rows that one write drew, from the cursor's position before it
 }
 
 // screenRow is a row of a terminal; it is wrapped if its line continues in the next row.

@@ -196,6 +196,8 @@ func TestFrameBeforeTheFirstEvent(t *testing.T) {
 	}
 }
 
+// TestFrameRate checks that a frame is drawn 50 ms after the last one at the earliest, and without events only for the
+// times.
 func TestFrameRate(t *testing.T) {
 	s := newShow(t, 80, 24, Options{})
 	frames := func(d time.Duration, busy bool) (n int) {
