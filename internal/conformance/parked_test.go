@@ -49,7 +49,7 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 		return m, runtime.NumGoroutine(), openFiles()
 	}
 	begun := parked()
-	first := start() // what all runs share is allocated now
+	first := start() // what all runs share is made
 	hang.Until(t, "all runs wait", func() bool { return parked() > begun })
 	first.Cancel()
 	<-first.Done()

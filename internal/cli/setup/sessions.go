@@ -21,7 +21,7 @@ import (
 // sessionFlags name the session that a run continues.
 type sessionFlags struct{ id, store string }
 
-// Opener opens the store in a file. Calling done may leave the store open for another user of the file.
+// Opener opens the store in a file. Whoever closes it may be another one that uses the file, too.
 type Opener func(ctx context.Context, path string) (s *sqlite.Store, done func() error, err error)
 
 // InSession returns the option to run in the named session. A replay continues from the recorded state of the session,
