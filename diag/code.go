@@ -1,8 +1,7 @@
 package diag
 
-// A Code names a kind of diagnostic for good: "AS301". The first digit is the
-// family: 1 syntax, 2 names and arguments, 3 types and composition, 4 placement,
-// 5 schemas, 6 capabilities, 7 run.
+// A Code names a kind of diagnostic permanently: "AS301". The first digit is the family: 1 syntax, 2 names and
+// arguments, 3 types and composition, 4 placement, 5 schemas, 6 capabilities, 7 run.
 type Code string
 
 // Syntax: what Starlark's grammar lacks.
@@ -116,7 +115,7 @@ const (
 	NoSecret         Code = "AS634"
 )
 
-// Capabilities of scripts: sh, http, fs and env, as loading and as a run meets them.
+// Capabilities of scripts: sh, http, fs and env, while loading and in a run.
 const (
 	NotGranted   Code = "AS620"
 	SecretAsText Code = "AS621"

@@ -1,9 +1,9 @@
-// Package diag holds what every other package says about a script: a position,
-// a coded message, notes, help and machine-applicable fixes, and their human and
-// JSON forms. It is the bottom of the module and imports the standard library alone.
+// Package diag defines how every other package reports about a script: a position, a coded message, notes, help and
+// machine-applicable fixes, and their human and JSON forms. It is the bottom of the module and imports only the
+// standard library.
 //
-// A diagnostic is plain data. Building one never reads a file; the renderer asks
-// a Sources for the text it quotes and copes without it.
+// A diagnostic is plain data. Building one never reads a file; the renderer asks a Sources for the text it quotes and
+// works without it.
 package diag
 
 import (
@@ -13,9 +13,8 @@ import (
 	"strings"
 )
 
-// A Pos is a place in a file. Line and Col are 1-based and Col counts runes, as
-// the Starlark scanner does. The zero Pos is unknown; a Pos with a File and no
-// Line speaks of the file as a whole.
+// A Pos is a place in a file. Line and Col are 1-based and Col counts runes, as the Starlark scanner does. The zero Pos
+// is unknown; a Pos with a File and no Line refers to the whole file.
 type Pos struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
@@ -65,7 +64,7 @@ func (s Span) Or(other Span) Span {
 type Severity uint8
 
 const (
-	Error   Severity = iota // the script is refused, or the run failed
+	Error   Severity = iota // the script is rejected, or the run failed
 	Warning                 // probably a mistake; the script still loads
 	Info                    // worth knowing; rendered as "note"
 )
@@ -97,13 +96,13 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown severity %q: want error, warning or note", text)
 }
 
-// A Note adds a fact, of another place where Pos is valid.
+// A Note adds a fact, about another place if Pos is valid.
 type Note struct {
 	Message string `json:"message"`
 	Pos
 }
 
-// String returns the message and, unless it says so itself, the place.
+// String returns the message followed by the position, unless the message contains it.
 func (n Note) String() string {
 	if at := n.Pos.String(); n.Pos.IsValid() && !strings.Contains(n.Message, at) {
 		return n.Message + " at " + at
@@ -136,8 +135,7 @@ func (f Frame) String() string {
 	return f.Name
 }
 
-// A Diagnostic is one finding. Only Message is needed; everything else is
-// rendered when it is there.
+// A Diagnostic is one finding. Only Message is required; everything else is rendered if present.
 type Diagnostic struct {
 	Code     Code
 	Severity Severity
@@ -146,9 +144,9 @@ type Diagnostic struct {
 	Label    string   // next to the carets: what is wrong with this very token
 	Notes    []Note   // why: facts from elsewhere
 	Help     []string // what to do, best first; may have several lines
-	Fixes    []Fix    // the same for machines
+	Fixes    []Fix    // the fix in machine-applicable form
 	Trace    []Frame  // for errors raised by running code: outermost call first
-	Cause    error    // what errors.Is and errors.As see; neither rendered nor encoded
+	Cause    error    // for errors.Is and errors.As; neither rendered nor encoded
 }
 
 // Error returns "file:line:col: error[AS301]: message" on one line.

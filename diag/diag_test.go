@@ -68,7 +68,7 @@ func TestListSort(t *testing.T) {
 		d("a", 1, 9, "AS201", "3"),
 		d("a", 1, 2, "AS301", "4"),
 		d("a", 1, 2, "AS201", "5"),
-		d("a", 1, 2, "AS201", "0"), // equal but for the message: order kept
+		d("a", 1, 2, "AS201", "0"), // equal except for the message: order kept
 		d("a", 2, 1, "AS201", "2"), // repeated
 		d("", 0, 0, "AS712", "6"),
 	}
@@ -142,7 +142,7 @@ func TestSeverityText(t *testing.T) {
 	}
 }
 
-// A place that several notes name alike is listed once: the schema of SARIF wants each related location once.
+// A position that several notes describe alike is listed once: the schema of SARIF requires unique related locations.
 func TestSARIFListsRelatedPlacesOnce(t *testing.T) {
 	line := func(n int) diag.Pos { return diag.Pos{File: "a.star", Line: n, Col: 1} }
 	d := &diag.Diagnostic{Code: diag.CannotJoin, Message: "m", Span: diag.Span{Pos: line(1)},

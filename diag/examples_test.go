@@ -13,11 +13,11 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 )
 
-// whenRun are the codes of examples that load and fail in a run.
+// whenRun are the codes of examples that load, and fail in a run.
 var whenRun = map[diag.Code]bool{diag.NoMain: true, diag.NoModel: true, diag.UnknownProvider: true, diag.StepLimit: true, diag.NotChosen: true}
 
-// TestExamples: the wrong script of an explanation gets the finding that stands with it and nothing
-// else; the mended one gets none.
+// TestExamples checks that the wrong script of an explanation gets the finding next to it and nothing else, and that
+// the fixed one gets none.
 func TestExamples(t *testing.T) {
 	for _, e := range diag.Entries() {
 		if e.Wrong == "" {
@@ -45,7 +45,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// load loads a script beside the files that examples load and read; its findings are the error.
+// load loads a script next to the files that examples load and read; its findings are the error.
 func load(t *testing.T, script string) (*agentscript.Module, error) {
 	t.Helper()
 	files := fstest.MapFS{
@@ -61,7 +61,7 @@ func load(t *testing.T, script string) (*agentscript.Module, error) {
 	return m, err
 }
 
-// findings returns what loading the wrong script finds, or running it.
+// findings returns the findings of loading the wrong script, or of running it.
 func findings(t *testing.T, e diag.Entry) string {
 	t.Helper()
 	m, err := load(t, e.Wrong)
@@ -78,7 +78,7 @@ func findings(t *testing.T, e diag.Entry) string {
 	return err.Error()
 }
 
-// store writes what was found into the explanation, before the script that is right.
+// store writes the findings into the explanation, before the right script.
 func store(t *testing.T, e diag.Entry, found string) {
 	t.Helper()
 	path := "explain/" + string(e.Code) + ".txtar"

@@ -2,7 +2,7 @@ package diag
 
 import "strings"
 
-// An excerpt is a source line made fit to print, and where its carets go.
+// An excerpt is a printable source line, with the position of its carets.
 type excerpt struct {
 	text   string
 	before int // cells before the carets
@@ -12,11 +12,10 @@ type excerpt struct {
 // cutMark stands for the part of a line that is not shown.
 const cutMark = "…"
 
-// excerptOf makes line printable and cuts it to at most width cells around span.
-// A span that lies beyond the line points just after it; one that is longer
-// than the line ends with it.
+// excerptOf makes line printable and cuts it to at most width cells around span. A span beyond the end of the line
+// points just after it; a span longer than the line ends with it.
 //
-// Of a long line it looks at what can be shown alone: many diagnostics may point into one line.
+// It only looks at the part of a long line that can be shown: many diagnostics may point into one line.
 func excerptOf(line string, span Span, width int) excerpt {
 	runes, from, cutHead, cutTail := around(line, max(span.Col-1, 0), 4*width)
 	to := from + min(max(span.Len, 1), max(1, len(runes)-from))
@@ -50,8 +49,8 @@ func excerptOf(line string, span Span, width int) excerpt {
 	return e
 }
 
-// around returns rune number at of a line with at most reach runes on each side of it, the place
-// of it among these, and whether the line goes on at either end.
+// around returns rune number at of a line with at most reach runes on each side of it, its index among these, and
+// whether the line continues at either end.
 func around(line string, at, reach int) (runes []rune, from int, cutHead, cutTail bool) {
 	head := 0
 	if at > reach {

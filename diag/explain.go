@@ -9,10 +9,10 @@ import (
 type Entry struct {
 	Code    Code
 	Title   string
-	Explain string // a few sentences: paragraphs, not wrapped, and between them lines of commands, indented by 4 blanks
-	Wrong   string // a short script that gets the code; may be empty
-	Finding string // what is found in Wrong, as [List.Error] words it
-	Right   string // the script mended; empty if Wrong is
+	Explain string // a few sentences: paragraphs, not wrapped, and between them command lines, indented by 4 blanks
+	Wrong   string // a short script that causes the code; may be empty
+	Finding string // the finding in Wrong, as [List.Error] words it
+	Right   string // the fixed script; empty if Wrong is
 }
 
 // explanations holds a file for each code: the title, an empty line and the text, then the scripts and
@@ -44,7 +44,7 @@ func Entries() []Entry {
 	return entries
 }
 
-// entry reads the explanation in an embedded file, and reports whether there is one.
+// entry reads the explanation in an embedded file, and reports whether it exists.
 func entry(file string) (Entry, bool) {
 	data, err := explanations.ReadFile("explain/" + file)
 	if err != nil {
@@ -67,7 +67,7 @@ func entry(file string) (Entry, bool) {
 	return e, true
 }
 
-// unwrapped returns paragraphs as one line each. Lines that are indented stay as they are.
+// unwrapped returns each paragraph as one line. Indented lines are kept unchanged.
 func unwrapped(about string) string {
 	blocks := strings.Split(strings.Trim(about, "\n"), "\n\n")
 	for i, block := range blocks {
@@ -81,7 +81,7 @@ func unwrapped(about string) string {
 // Markdown returns the explanation and the two scripts, without the title.
 func (e Entry) Markdown() string { return e.text("```python\n", "\n```\n") }
 
-// text returns the explanation and the two scripts, each between two marks.
+// text returns the explanation and the two scripts, each script between two marks.
 func (e Entry) text(begin, end string) string {
 	text := e.Explain + "\n"
 	for _, x := range [...]struct{ head, script string }{{"Refused", e.Wrong}, {"Accepted", e.Right}} {

@@ -11,7 +11,7 @@ import (
 //	{"diagnostics":[{"code":…,"severity":…,"message":…,"file":…,"line":…,"col":…,"len":…,
 //	  "label":…,"notes":[…],"help":[…],"fixes":[…],"trace":[…]}],"errors":n,"warnings":n}
 //
-// Keys keep this order; what is empty is left out, except of the counts.
+// Keys keep this order; empty values are left out, except for the counts.
 func JSON(w io.Writer, l List) error {
 	doc := struct {
 		Diagnostics []*Diagnostic `json:"diagnostics"`
@@ -27,7 +27,7 @@ func JSON(w io.Writer, l List) error {
 	return err
 }
 
-// MarshalJSON returns the form that JSON writes for each diagnostic.
+// MarshalJSON returns the form in which JSON writes each diagnostic.
 func (d *Diagnostic) MarshalJSON() ([]byte, error) {
 	length := 0
 	if d.Span.IsValid() {
@@ -47,7 +47,7 @@ func (d *Diagnostic) MarshalJSON() ([]byte, error) {
 	}{d.Code, d.Severity, d.Message, d.Span.Pos, length, d.Label, d.Notes, d.Help, d.Fixes, d.Trace})
 }
 
-// encode leaves < > & as they are: operators are frequent in our messages.
+// encode keeps < > & unescaped: operators are frequent in our messages.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

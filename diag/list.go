@@ -9,11 +9,10 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// A List is what one pass found. As an error it stands for all of them; Err
-// returns nil when none is an Error.
+// A List holds the findings of one pass. As an error it stands for all of them; Err returns nil if none is an Error.
 type List []*Diagnostic
 
-// Add appends diagnostics; nil ones are left out.
+// Add appends diagnostics, except nil ones.
 //
 //go:noinline
 func (l *List) Add(ds ...*Diagnostic) {
@@ -33,7 +32,7 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap lets errors.Is and errors.As look into every diagnostic.
+// Unwrap lets errors.Is and errors.As inspect every diagnostic.
 func (l List) Unwrap() []error {
 	errs := make([]error, 0, len(l))
 	for _, d := range l {
@@ -94,7 +93,7 @@ func (l List) count() (errors, warnings, notes int) {
 	return
 }
 
-// summary returns, say, "2 errors, 1 warning"; "" for an empty list.
+// summary returns text such as "2 errors, 1 warning", or "" for an empty list.
 func (l List) summary() string {
 	errors, warnings, notes := l.count()
 	var parts []string

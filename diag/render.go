@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// Options of Render. The zero value writes plain text.
+// Options configure Render. The zero value writes plain text.
 type Options struct {
 	Color     bool // ANSI colours; the caller knows whether w is a terminal
-	Width     int  // of the terminal, in cells; 0 means 160. Longer source lines are cut around their carets
+	Width     int  // width of the terminal in cells; 0 means 160. Longer source lines are cut around their carets
 	NoSummary bool // leave out the last line that counts
 }
 
 const (
 	defaultWidth = 160
-	leastWidth   = 40 // narrower terminals get this much of a source line anyway
-	mostFrames   = 16 // of a trace; the middle of longer ones is left out
+	leastWidth   = 40 // shown of a source line even on narrower terminals
+	mostFrames   = 16 // frames of a trace; the middle of longer traces is left out
 )
 
-// Render writes the human form of every diagnostic of l, in its order, with a
-// blank line between them, and a last line such as "2 errors, 1 warning".
-// src may be nil: positions are then given without the text they point at.
+// Render writes the human form of every diagnostic of l, in its order, with a blank line between them, and a last line
+// such as "2 errors, 1 warning". src may be nil; positions are then shown without the text at them.
 func Render(w io.Writer, l List, src Sources, o Options) error {
 	if len(l) == 0 {
 		return nil
@@ -46,7 +45,7 @@ func Render(w io.Writer, l List, src Sources, o Options) error {
 	return err
 }
 
-// ink is what a piece of the output is, as the code that colours it.
+// ink is the colour code of a kind of output.
 type ink string
 
 const (
@@ -63,7 +62,7 @@ type renderer struct {
 	lines  sourceLines
 	width  int
 	color  bool
-	margin string // as wide as the line numbers of the diagnostic at hand
+	margin string // as wide as the line numbers of the current diagnostic
 }
 
 func (r *renderer) ink(i ink, s string) string {
@@ -109,7 +108,7 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 		r.remark(inkHelp, "help", h)
 	}
 	for _, f := range d.Fixes {
-		// Help says the same for humans; a fix without it speaks for itself.
+		// Help says the same for people; a fix without help is shown itself.
 		if len(d.Help) == 0 && f.Message != "" {
 			r.remark(inkHelp, "help", f.Message)
 		}
@@ -117,7 +116,7 @@ func (r *renderer) diagnostic(d *Diagnostic) {
 	r.trace(d.Trace)
 }
 
-// remark writes "= note: text"; further lines of text line up under the first.
+// remark writes "= note: text"; further lines of text are aligned with the first.
 func (r *renderer) remark(i ink, word, text string) {
 	indent := r.margin + strings.Repeat(" ", len(" = : ")+len(word))
 	fmt.Fprintf(&r.out, "%s %s %s: %s\n", r.margin, r.ink(inkGutter, "="), r.ink(i, word), indentRest(plain(text), indent))
@@ -128,8 +127,8 @@ func (r *renderer) bar(text string) {
 	fmt.Fprintf(&r.out, "%s %s%s\n", r.margin, r.ink(inkGutter, "|"), text)
 }
 
-// quote writes the source line with carets and label; without a source the
-// label alone. It reports whether it wrote a line with a gutter.
+// quote writes the source line with carets and label; without a source, only the label. It reports whether it wrote a
+// line with a gutter.
 func (r *renderer) quote(d *Diagnostic) bool {
 	label := plain(d.Label)
 	text, ok := r.lines.line(d.Span.Pos)
@@ -152,7 +151,7 @@ func (r *renderer) quote(d *Diagnostic) bool {
 	return true
 }
 
-// trace writes the calls that led here, each with the line it was made in.
+// trace writes the calls that led here, each with the line of the call.
 func (r *renderer) trace(frames []Frame) {
 	if len(frames) == 0 {
 		return
@@ -174,7 +173,7 @@ func (r *renderer) trace(frames []Frame) {
 	}
 }
 
-// indentRest puts indent before every line but the first.
+// indentRest inserts indent before every line but the first.
 func indentRest(s, indent string) string {
 	s = strings.TrimRight(s, "\n")
 	if !strings.Contains(s, "\n") {

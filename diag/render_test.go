@@ -155,8 +155,8 @@ func TestRenderReportsWriteError(t *testing.T) {
 	}
 }
 
-// Whatever the source and the position, the output is valid text without
-// control characters, and no quoted line is wider than asked for.
+// For any source and position, the output is valid text without control characters, and no quoted line is wider than
+// requested.
 func FuzzRender(f *testing.F) {
 	f.Add("x = 1\r\n\ty = 名前", "label", 2, 3, 4, 80)
 	f.Add("", "", 0, 0, 0, 0)
@@ -187,7 +187,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// A line end in the name of a file makes no line of output.
+// A line end in the name of a file causes no line of output.
 func TestRenderNameOfFile(t *testing.T) {
 	var out strings.Builder
 	at := diag.Span{Pos: diag.Pos{File: "a\nerror: b\x1b[31m", Line: 1, Col: 1}}

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// MostAlike is how many diagnostics of one code a [Reporter] keeps for a file: nobody mends more
-// before checking again.
+// MostAlike bounds the diagnostics with one code that a [Reporter] keeps for a file: nobody fixes more before checking
+// again.
 const MostAlike = 100
 
-// A Reporter collects the diagnostics of one pass, of each code at most [MostAlike] in a file. The
-// zero value is ready to use. Its methods may be called from several goroutines.
+// A Reporter collects the diagnostics of one pass, at most [MostAlike] with each code in a file. The zero value is
+// ready to use. Its methods may be called from several goroutines.
 type Reporter struct {
 	// OnReport, when set, is called with each diagnostic as it is reported, before the reporting code
 	// adds its notes and help. It is called in the order of reports and must not report itself.
@@ -23,7 +23,7 @@ type Reporter struct {
 	alike    map[likeness]*tally
 }
 
-// likeness is what diagnostics have in common that are counted together.
+// likeness is what diagnostics that are counted together have in common.
 type likeness struct {
 	file     string
 	code     Code
@@ -33,7 +33,7 @@ type likeness struct {
 // tally counts diagnostics of one likeness.
 type tally struct {
 	n    int
-	last *Diagnostic // that was kept
+	last *Diagnostic // the last one kept
 }
 
 // Report adds diagnostics. Those beyond [MostAlike] of their likeness are counted.
@@ -51,7 +51,7 @@ func (r *Reporter) Report(ds ...*Diagnostic) {
 	}
 }
 
-// room counts a diagnostic and reports whether it is kept.
+// room counts a diagnostic and reports whether to keep it.
 func (r *Reporter) room(d *Diagnostic) bool {
 	if r.alike == nil {
 		r.alike = map[likeness]*tally{}
@@ -69,7 +69,7 @@ func (r *Reporter) room(d *Diagnostic) bool {
 	return true
 }
 
-// Full reports whether no more diagnostics like one are kept, so that its details need not be found out.
+// Full reports whether further diagnostics like d are dropped, so that their details need not be determined.
 func (r *Reporter) Full(d *Diagnostic) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *Reporter) Diagnostics() List {
 	return slices.Clone(r.list)
 }
 
-// Sum has the last diagnostic of each likeness say how many came behind it. It is called once, at the end.
+// Sum adds to the last diagnostic of each likeness how many were dropped after it. It is called once, at the end.
 func (r *Reporter) Sum() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

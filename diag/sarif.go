@@ -131,7 +131,7 @@ func sarifOf(d *Diagnostic) sarifResult {
 			text = append(text, "note: "+n.Message)
 			continue
 		}
-		if !slices.Contains(d.Notes[:i], n) { // the format wants each once
+		if !slices.Contains(d.Notes[:i], n) { // the format requires unique items
 			r.Related = append(r.Related, locate(Span{Pos: n.Pos}, &sarifText{Text: n.Message}))
 		}
 	}
@@ -140,7 +140,7 @@ func sarifOf(d *Diagnostic) sarifResult {
 			continue
 		}
 		at := region(f.Span)
-		at.EndColumn = at.StartColumn + f.Span.Len // a fix of no length inserts
+		at.EndColumn = at.StartColumn + f.Span.Len // a fix of length 0 inserts
 		r.Fixes = append(r.Fixes, sarifFix{sarifText{Text: f.Message}, []sarifChange{{
 			artifact(f.Span.File), []sarifReplacement{{at, sarifText{Text: f.Replacement}}},
 		}}})
@@ -166,8 +166,7 @@ func region(s Span) sarifRegion {
 	return r
 }
 
-// artifact returns a file as a URI: a relative reference, or one of the scheme file where the
-// path is absolute, on whatever system.
+// artifact returns a file as a URI: a relative reference, or a file URI if the path is absolute, on any system.
 func artifact(file string) sarifArtifact {
 	u := url.URL{Path: strings.ReplaceAll(file, `\`, "/")}
 	if len(u.Path) > 2 && u.Path[1:3] == ":/" { // C:/

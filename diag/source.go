@@ -16,7 +16,7 @@ func (m SourceMap) Source(file string) (string, bool) {
 	return text, ok
 }
 
-// SourceFunc is a Sources made of a function.
+// SourceFunc is a function that implements Sources.
 type SourceFunc func(file string) (string, bool)
 
 // Source implements Sources.
@@ -28,7 +28,7 @@ type sourceLines struct {
 	files map[string][]string
 }
 
-// line returns the text of p's line without its end; false when there is none.
+// line returns the text of p's line without its end, or false if there is none.
 func (s *sourceLines) line(p Pos) (string, bool) {
 	if s.src == nil || !p.IsValid() {
 		return "", false

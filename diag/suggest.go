@@ -12,15 +12,14 @@ import (
 // longestName bounds the quadratic distance; nobody mistypes a longer name.
 const longestName = 128
 
-// Suggest returns the name in among that somebody who wrote name most likely meant. In this
-// order: the same name in another spelling (case, underscores), the least Damerau-Levenshtein
-// distance, a name that begins with it. The distance may be 1 for names of up to two runes, else
-// 2 or a third of the length; where the first runes differ, 1 or a quarter. Only two runes are near one. Ties go to the
-// same first rune, also in its case, then to the alphabet, so the order of among does not matter.
+// Suggest returns the name in among that was most likely meant by name. In this order, it prefers: the same name in
+// another spelling (case, underscores), the least Damerau-Levenshtein distance, a name that begins with it. The
+// distance may be 1 for names of up to two runes, and otherwise 2 or a third of the length; if the first runes differ,
+// 1 or a quarter. A candidate of one rune is near only a name of two runes with the same first rune. Ties go to the
+// same first rune, preferably in the same case, then to the alphabetical order, so the order of among does not matter.
 func Suggest(name string, among []string) (string, bool) { return suggest(name, among) }
 
-// suggest is Suggest over groups of names: one of an earlier group wins over one of a later group that is as like
-// and as near.
+// suggest is Suggest over groups of names: a name of an earlier group wins over an equally good one of a later group.
 func suggest(name string, groups ...[]string) (string, bool) {
 	if name == "" || utf8.RuneCountInString(name) > longestName {
 		return "", false
@@ -30,7 +29,7 @@ func suggest(name string, groups ...[]string) (string, bool) {
 	meant := wordOf(name, word{})
 	var near word
 	for _, among := range groups {
-		in, nearest, any := "", rank{}, false // of this group
+		in, nearest, any := "", rank{}, false // for this group
 		for _, c := range among {
 			if c == "" || c == name || len(c) > 8*longestName {
 				continue
@@ -48,7 +47,7 @@ func suggest(name string, groups ...[]string) (string, bool) {
 	return best, found
 }
 
-// DidYouMean returns `did you mean "x"?`, or "" when no name is near.
+// DidYouMean returns `did you mean "x"?`, or "" if no name is near.
 func DidYouMean(name string, among []string) string {
 	if s, ok := Suggest(name, among); ok {
 		return meaning(s)
@@ -58,9 +57,9 @@ func DidYouMean(name string, among []string) string {
 
 func meaning(name string) string { return `did you mean "` + name + `"?` }
 
-// Meant says which name was meant by the one that the diagnostic is about: in its help, and as a fix where its
-// span is that name. Of names that are as near, those of an earlier group win: what a script declares itself comes
-// before what everybody has. It reports whether one is near.
+// Meant adds which name was meant by the one that the diagnostic is about: to its help, and as a fix if its span is
+// that name. Of equally near names, those of an earlier group win: a script's own declarations come before predeclared
+// names. It reports whether a name is near.
 func (d *Diagnostic) Meant(name string, groups ...[]string) bool {
 	near, ok := suggest(name, groups...)
 	if ok && d.Span.Len == utf8.RuneCountInString(name) {
@@ -71,7 +70,7 @@ func (d *Diagnostic) Meant(name string, groups ...[]string) bool {
 	return ok
 }
 
-// Means says that name is meant by what is at the diagnostic's span.
+// Means adds that name is meant by the text at the diagnostic's span.
 //
 //go:noinline
 func (d *Diagnostic) Means(name string) {
@@ -85,20 +84,19 @@ func (d *Diagnostic) Means(name string) {
 type rank struct {
 	kind     int // 0 another spelling, 1 near, 2 begins with it
 	distance int
-	first    int // 0 when the first runes agree, 1 when but for their case
+	first    int // 0 if the first runes agree, 1 if they differ in case
 }
 
 func (r rank) less(s rank) bool {
 	return cmp.Or(r.kind-s.kind, r.distance-s.distance, r.first-s.first) < 0
 }
 
-// word is a name as it is compared with others.
+// word is a name in the forms that are compared.
 type word struct {
-	runes, lower, spelled []rune // as written; in lower case; without what people get wrong about a name they know
+	runes, lower, spelled []rune // as written; in lower case; without the parts that people get wrong in a name they know
 }
 
-// wordOf takes a name apart, in the place of another one that is not needed any more. maxSteps and
-// max-steps are spelled as max_steps.
+// wordOf converts a name, reusing the memory of an old word. maxSteps and max-steps are spelled as max_steps.
 func wordOf(name string, old word) word {
 	w := word{old.runes[:0], old.lower[:0], old.spelled[:0]}
 	for _, r := range name {
@@ -128,11 +126,11 @@ func rankOf(name, candidate word) (rank, bool) {
 	limit := max(2, len(a)/3)
 	switch {
 	case len(a) > 3 && 2*len(b) <= len(a), len(b) == 1 && (first == 2 || len(a) > 2):
-		return rank{}, false // half of a name is another one
+		return rank{}, false // half of a name is a different name
 	case len(a) <= 2:
 		limit = 1
 	case first == 2:
-		limit = max(1, len(a)/4) // who mistypes the first rune gets the others right
+		limit = max(1, len(a)/4) // a person who mistypes the first rune gets the others right
 	}
 	if d, ok := distance(a, b, limit); ok && d < len(a) {
 		return rank{kind: 1, distance: d, first: first}, true
@@ -152,7 +150,7 @@ func distance(a, b []rune, limit int) (int, bool) {
 	return d, d <= limit
 }
 
-// differ counts the runes that only one of a and b has, at least of some: each edit changes two of them.
+// differ returns a lower bound on the runes that only one of a and b has: each edit changes two of them.
 func differ(a, b []rune) int {
 	var count [64]int16
 	for _, r := range a {

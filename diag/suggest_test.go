@@ -15,7 +15,7 @@ func TestSuggest(t *testing.T) {
 		among []string
 		want  string
 	}{
-		// Both of these get nothing from the interpreter's own unpacking.
+		// Both of these get no suggestion from the interpreter's own unpacking.
 		{"modle", agent, "model"},
 		{"sklls", agent, "skills"},
 		{"temprature", agent, "temperature"},
@@ -26,7 +26,7 @@ func TestSuggest(t *testing.T) {
 		{"x", agent, ""},
 		{"verbosity", agent, ""},
 		{"", agent, ""},
-		{"model", agent, ""}, // it is there: nothing else is meant
+		{"model", agent, ""}, // it exists: nothing else is meant
 		{"atempt", append(builtins, "Attempt"), "attempt"},
 		{"Atempt", append(builtins, "Attempt"), "Attempt"},
 		{"string", builtins, ""},
@@ -39,7 +39,7 @@ func TestSuggest(t *testing.T) {
 		{"name", []string{"ne", "eq"}, ""}, // half of it
 		{"größe", []string{"grösse", "größer"}, "größer"},
 		{"ba", []string{"bb", "aa"}, "bb"}, // equally far: the same first rune
-		{"cd", []string{"ce", "cf"}, "ce"}, // and then the alphabet
+		{"cd", []string{"ce", "cf"}, "ce"}, // then alphabetical order
 		{"search", builtins, ""},           // not each
 		{"yy", []string{"y"}, "y"},
 		{"ay", []string{"y"}, ""},

@@ -8,12 +8,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// tabWidth is how wide a tab of a quoted line is drawn.
+// tabWidth is the width of a tab in a quoted line.
 const tabWidth = 4
 
-// drawn returns what stands for r, behind another character, on a terminal and how many cells it
-// takes. Control characters become their pictures, so that no quoted text can move the cursor or
-// change colours. Invisible characters are written out.
+// drawn returns how a terminal shows r after another character, and its number of cells. Control characters become
+// their pictures, so that no quoted text can move the cursor or change colours. Invisible characters are written out.
 func drawn(before, r rune) (string, int) {
 	switch {
 	case r == '\t':
@@ -57,9 +56,9 @@ func plain(s string) string {
 	return b.String()
 }
 
-// wideRanges are the blocks that terminals draw two cells wide: East Asian wide
-// and fullwidth characters and pictographs. Blocks, not single code points: a
-// caret may be off under an unassigned one, never elsewhere.
+// wideRanges are the blocks that terminals draw two cells wide: East Asian wide and fullwidth characters and
+// pictographs. They are blocks, not single code points: a caret may be off under an unassigned code point, but nowhere
+// else.
 var wideRanges = [...][2]rune{
 	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x23e9, 0x23ec}, {0x23f0, 0x23f0}, {0x23f3, 0x23f3},
 	{0x25fd, 0x25fe}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x26a1, 0x26a1}, {0x26bd, 0x26be},

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson"
 )
 
-// exported writes the flow of a script as JSON again.
+// exported exports the flow of a script as JSON.
 func exported(t *testing.T, script string) (string, diag.List) {
 	t.Helper()
 	fsys := fstest.MapFS{"flow.star": {Data: []byte(script)}, flowjson.ToolsFile: {Data: []byte(toolsFile)}}
@@ -29,7 +29,8 @@ func exported(t *testing.T, script string) (string, diag.List) {
 	return string(text), found
 }
 
-// failure is what an error says, as far as the flow and what became of it say the same: a script has no names of parallels.
+// failure returns what an error says, as far as the flow and its conversion say the same: a script has no names of
+// parallels.
 func failure(err error) string {
 	says := message(err)
 	if strings.HasPrefix(says, "no result of ") {
@@ -38,8 +39,8 @@ func failure(err error) string {
 	return says
 }
 
-// goesBack holds a flow to what it becomes when it is converted and exported again: a flow that makes the same calls, in both forms
-// of the script.
+// goesBack compares a flow with the result of converting and exporting it: a flow that makes the same calls, in both
+// forms of the script.
 func goesBack(t *testing.T, name, text string, seeds uint64) {
 	t.Helper()
 	f, found := flowjson.Check(name, text, flowjson.Options{})
@@ -87,7 +88,8 @@ func ran(t *testing.T, f *flowjson.Flow, text string, seed uint64) result {
 	return ofJSON(t, f, seed)
 }
 
-// TestPublishedGoesBack: the published flows and the examples become scripts that are exported as flows which make their calls.
+// TestPublishedGoesBack checks that the published flows and the examples become scripts whose export makes the same
+// calls.
 func TestPublishedGoesBack(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {
@@ -104,7 +106,7 @@ func TestPublishedGoesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(filepath.Base(file), "simple_") {
-				continue // an early draft of the format, which is refused
+				continue // an early draft of the format, which is rejected
 			}
 			t.Run(filepath.Base(file), func(t *testing.T) { goesBack(t, file, string(text), seeds) })
 		}
@@ -157,7 +159,7 @@ func TestMergesGoBack(t *testing.T) {
 	}
 }
 
-// TestMixedGoBack does that with flows in which values stand where others of them did, as far as they are read.
+// TestMixedGoBack does that with flows in which values were exchanged, if they can still be read.
 func TestMixedGoBack(t *testing.T) {
 	flows := 1500
 	if testing.Short() {
@@ -184,7 +186,7 @@ func TestMixedGoBack(t *testing.T) {
 			if text, err = json.Marshal(changed(r, flow, odd)); err != nil {
 				t.Fatal(err)
 			}
-			if flow = nil; json.Unmarshal(text, &flow) != nil { // it shares nothing with what is put in
+			if flow = nil; json.Unmarshal(text, &flow) != nil { // it shares nothing with what is inserted
 				t.Fatal(string(text))
 			}
 		}
@@ -205,7 +207,7 @@ func TestMixedGoBack(t *testing.T) {
 	}
 }
 
-// within returns a value and all in it, in one order.
+// within returns a value and everything in it, in a fixed order.
 func within(v any) []any {
 	out := []any{v}
 	switch v := v.(type) {
@@ -221,7 +223,7 @@ func within(v any) []any {
 	return out
 }
 
-// TestLongEntry: a flow may be as long as a file that a script reads, and longer than a script.
+// TestLongEntry checks that a flow may be as long as a file that a script reads, and longer than a script.
 func TestLongEntry(t *testing.T) {
 	text := `{"id": "f", "version": "1", "agents": [{"name": "a", "type": "task", "params": {"task": "` + strings.Repeat("x", 2<<20) + `"}}]}`
 	fsys := fstest.MapFS{"f.json": {Data: []byte(text)}, "f.star": {Data: []byte("# " + text)}}

@@ -14,17 +14,16 @@ type Form = star.Form
 
 // The forms of a flow in a script.
 const (
-	Structured = star.Structured // as steps, branches and loops, where it has such a structure
+	Structured = star.Structured // as steps, branches and loops, where the graph has such a structure
 	Graph      = star.Graph      // as agents and edges
 )
 
 // ToolsFile is the script from which a converted flow loads its local tools.
 const ToolsFile = "tools.star"
 
-// Convert writes the flow as the script that says the same: its agents make the same requests. The local tools are
-// functions of [ToolsFile]. Options.MaxSteps becomes the bound of each graph and, in turns, of each loop. What cannot
-// be written, and what is wrong with the nodes that the flow becomes, is reported with its place in the file; there is
-// no text then.
+// Convert writes the flow as an equivalent script: its agents make the same requests. The local tools are functions of
+// [ToolsFile]. Options.MaxSteps becomes the bound of each graph and, as turns, of each loop. What cannot be written,
+// and errors in the nodes that the flow becomes, are reported with their positions in the file; the text is then empty.
 func (f *Flow) Convert(form Form) (string, diag.List) {
 	s, p := flow.NewSession(), plan.New(f.spec)
 	f.node(s, p)

@@ -29,8 +29,8 @@ import (
 // updating reports whether golden files are written.
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// TestPublished: each published flow is written as its golden scripts show, in the form of the formatter, and
-// nothing is found in them, not even by a strict check.
+// TestPublished checks that each published flow becomes its golden scripts, in canonical format, and that not even a
+// strict check finds anything in them.
 func TestPublished(t *testing.T) {
 	files, err := filepath.Glob("testdata/published/*.json")
 	if err != nil || len(files) < 14 {
@@ -43,7 +43,7 @@ func TestPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(filepath.Base(file), "simple_") {
-			continue // an early draft of the format, which is refused
+			continue // an early draft of the format, which is rejected
 		}
 		f, found := flowjson.Parse(filepath.Base(file), string(text), flowjson.Options{})
 		if f == nil {
@@ -69,7 +69,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// sound reports what the formatter would change in a script, and all that a strict check finds.
+// sound reports what the formatter would change in a script, and everything that a strict check finds.
 func sound(t *testing.T, name, script string) {
 	t.Helper()
 	formatted, err := starfmt.Format([]byte(script))
@@ -86,7 +86,7 @@ func sound(t *testing.T, name, script string) {
 	}
 }
 
-// toolsFile holds the local tools of the flows here.
+// toolsFile contains the local tools of the flows in these tests.
 const toolsFile = `
 def search(query = str):
     """Searches."""
@@ -97,7 +97,7 @@ def http(url = str):
     return "got " + url
 `
 
-// FuzzConvert: any flow that is read is written, and what is written loads.
+// FuzzConvert checks that any flow that can be read can be written, and that the result loads.
 func FuzzConvert(f *testing.F) {
 	for _, glob := range []string{"testdata/*.json", "testdata/published/*.json", "testdata/convert/*.json"} {
 		files, _ := filepath.Glob(glob)
@@ -115,7 +115,7 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(loads)
 }
 
-// TestOddFlows: flows in which one value is another one are written, and load, as far as they are read.
+// TestOddFlows checks that flows with one value replaced can be written, and load, if they can still be read.
 func TestOddFlows(t *testing.T) {
 	odd := []any{"", " ", "a/b#1[2]", "flow", "None", "lambda", "x\ny", "\"\"\"", "\\", "\u0000", "\u202e", "é", "3", "true", "__finish__", "search", "files.read", "*", "#", "{a}",
 		-1, 0, 0.5, 1e300, 7, true, false, nil, []any{}, []any{"x"}, map[string]any{}, map[string]any{"type": "int", "data": 3},
@@ -185,7 +185,7 @@ func changed(r *rand.Rand, v any, odd []any) any {
 	}
 }
 
-// loads reports a flow that is read, and neither written as a script that loads nor refused with a reason.
+// loads reports a flow that can be read, but is neither written as a script that loads nor rejected with a reason.
 func loads(t *testing.T, text string) {
 	flow, _ := flowjson.Parse("f.json", text, flowjson.Options{})
 	if flow == nil {
@@ -215,7 +215,7 @@ func loads(t *testing.T, text string) {
 	}
 }
 
-// toolsOf writes the functions that a script loads.
+// toolsOf returns the functions that a script loads.
 func toolsOf(script string) string {
 	var b strings.Builder
 	_, loads, _ := strings.Cut(script, `load("tools.star", `)
@@ -228,7 +228,7 @@ func toolsOf(script string) string {
 	return b.String()
 }
 
-// TestLongConvert: ten thousand agents are written in one go, and what is written loads.
+// TestLongConvert writes ten thousand agents at once, and loads the result.
 func TestLongConvert(t *testing.T) {
 	n := 10_000
 	if testing.Short() {
@@ -269,7 +269,7 @@ func TestLongConvert(t *testing.T) {
 	}
 }
 
-// TestReserved: no variable of a script hides what the language has, and each is another one.
+// TestReserved checks that no variable of a script hides a name of the language, and that all are different.
 func TestReserved(t *testing.T) {
 	var agents, edges []string
 	before := ""
@@ -315,7 +315,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestCannotConvert: what a script cannot say is reported at its place.
+// TestCannotConvert checks that what a script cannot express is reported at its position.
 func TestCannotConvert(t *testing.T) {
 	for _, row := range []struct{ agent, more, code, says string }{
 		{`"type": "task", "config": {"toolChoice": "required"}`, ``, "AS909", "has none"},
@@ -340,7 +340,7 @@ func TestCannotConvert(t *testing.T) {
 	}
 }
 
-// TestPage: the page shows the script that its flow becomes.
+// TestPage checks that the page shows the script that its flow becomes.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../docs/flowjson.md")
 	if err != nil {
@@ -366,7 +366,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestComments: each comment of a file that is not about something that the flow does not use stands in its scripts.
+// TestComments checks that each comment of a file is in its scripts, unless it is about something that the flow does
+// not use.
 func TestComments(t *testing.T) {
 	text, err := os.ReadFile("testdata/convert/noted.json")
 	if err != nil {

@@ -22,29 +22,29 @@ import (
 // Agent is an agent of a runtime that a host registers, see [Options].
 type Agent = lower.Foreign
 
-// Upstream is the origin of the format, of [Options].
+// Upstream is the origin of the format, for [Options].
 const Upstream = spec.Koog
 
-// Options say how a flow is read, and what it runs with.
+// Options set how a flow is read, and what it runs with.
 type Options struct {
-	// Compat is [Upstream] to have conditions evaluated as the format's origin does, bug for bug: a value of any kind
-	// meets any literal, an int never equals a float, and a value that no transition takes ends the run. "" takes
-	// conditions as they are meant.
+	// Compat is [Upstream] to evaluate conditions as the format's origin does, bug for bug: a value of any kind matches
+	// any literal, an int never equals a float, and a value that no transition accepts ends the run. "" evaluates
+	// conditions as intended.
 	Compat string
 
 	// Tools are the local tools that agents may call, by the names under which the flow declares them.
 	Tools map[string]*agent.Tool
 
-	// Runtimes carry out the agents that name them, instead of a model: each makes the function of an agent.
+	// Runtimes execute the agents that name them, instead of a model: each returns the function of an agent.
 	Runtimes map[string]func(a *Agent) engine.Func
 
-	// Name is the flow's, instead of the id that its file gives it.
+	// Name is the name of the flow; "" takes the id in its file.
 	Name string
 
-	// Call is how a script makes the flow, for messages: load_flow("flow.json").
+	// Call is the call that makes the flow in a script, for messages: load_flow("flow.json").
 	Call string
 
-	// MaxSteps bounds how many agents a run executes: [flow.DefaultMaxSteps] when it is 0.
+	// MaxSteps bounds the agents that a run executes; 0 is [flow.DefaultMaxSteps].
 	MaxSteps int
 }
 
@@ -55,11 +55,11 @@ type Flow struct {
 	o    Options
 }
 
-// Parse reads a flow and reports its errors, in the order of the file. The flow is nil when there are some; the list
-// may hold warnings of a sound one.
+// Parse reads a flow and reports its errors, in the order of the file. The flow is nil if there are errors; the list
+// may hold warnings about a sound flow.
 //
-// It goes in three steps: a tree of the text, which keeps order, positions and what is given twice; the flow that the
-// tree declares; its graph. What is wrong with the nodes that it becomes is reported by [Flow.Node].
+// It works in three steps: a tree of the text, which keeps order, positions and duplicates; the flow that the tree
+// declares; its graph. [Flow.Node] reports errors in the nodes that the flow becomes.
 func Parse(file, text string, o Options) (*Flow, diag.List) {
 	root, found := tree.Parse(file, text)
 	if root == nil {
@@ -77,9 +77,9 @@ func Parse(file, text string, o Options) (*Flow, diag.List) {
 	return &Flow{spec: s, root: root, o: o}, found
 }
 
-// Check reports all that is wrong with a flow: what [Parse] finds and, where that is no error, what is wrong with the
-// nodes that it becomes, which are checked as those of a script are. Without Options.Tools a local tool that lacks is
-// a warning, since only who runs the flow offers them.
+// Check reports everything that is wrong with a flow: what [Parse] finds and, if that contains no error, errors in the
+// nodes that the flow becomes, which are checked like those of a script. Without Options.Tools a missing local tool is
+// a warning, since only the program that runs the flow provides the tools.
 func Check(file, text string, o Options) (*Flow, diag.List) {
 	f, found := Parse(file, text, o)
 	if f == nil {
@@ -111,16 +111,16 @@ func (f *Flow) LocalTools() []string {
 	return names
 }
 
-// Node composes the flow in a session, where it is a node like any other: it takes a str and returns what its last
-// agent does.
+// Node composes the flow in a session, where it is a node like any other: it takes a str and returns the output of its
+// last agent.
 func (f *Flow) Node(s *flow.Session) *flow.Node { return f.node(s, plan.New(f.spec)) }
 
 func (f *Flow) node(s *flow.Session, p *plan.Plan) *flow.Node {
 	return lower.Node(s, p, lower.Options{Tools: f.o.Tools, Runtimes: f.o.Runtimes, MaxSteps: f.o.MaxSteps, Call: f.o.Call, Name: cmp.Or(f.o.Name, f.spec.ID, "flow")})
 }
 
-// Run runs the flow on an input, on goroutines. The spec says what else the run needs: the handler of its effects, the
-// model of agents that name none, limits, a journal, a listener. Its Node and Input are the flow's.
+// Run runs the flow on an input, on goroutines. The spec provides what else the run needs: the handler of its effects,
+// the model of agents that name none, limits, a journal, a listener. Its Node and Input are set from the flow.
 func (f *Flow) Run(ctx context.Context, input string, s run.Spec) (generable.Value, error) {
 	session := flow.NewSession()
 	s.Node, s.Input = f.Node(session), generable.StrOf(input)
@@ -128,5 +128,5 @@ func (f *Flow) Run(ctx context.Context, input string, s run.Spec) (generable.Val
 	return run.Exec(sched.NewGoSched(ctx), &s)
 }
 
-// JSON returns the file as JSON: with members that nothing reads, and all in their order.
+// JSON returns the file as standard JSON, including members that nothing reads, all in their order.
 func (f *Flow) JSON() []byte { return f.root.JSON() }

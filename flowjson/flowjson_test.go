@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestGolden: each flow of testdata gets the code that its name begins with and what its golden
-// file shows; one that is sound gets nothing.
+// TestGolden checks that each flow of testdata gets the code in its name and the findings of its golden file, and that
+// a sound one gets none.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestEmpty: of a file without a text, the place where one is missing is told.
+// TestEmpty checks that for a file without text, the position where one is missing is reported.
 func TestEmpty(t *testing.T) {
 	spec, found := Check("f.json", "\n  ", Options{})
 	if want := (diag.Span{Pos: diag.Pos{File: "f.json", Line: 2, Col: 3}}); spec != nil || len(found) != 1 || found[0].Span != want {
@@ -72,7 +72,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestFixes: applying the edits that are offered leaves nothing of those findings.
+// TestFixes checks that applying the offered edits removes their findings.
 func TestFixes(t *testing.T) {
 	for _, file := range []string{"AS901_agents", "AS912_conditions", "AS913_models", "AS915_comma", "AS917_words"} {
 		text, err := os.ReadFile("testdata/" + file + ".json")
@@ -81,7 +81,7 @@ func TestFixes(t *testing.T) {
 		}
 		_, found := Check("f.json", string(text), Options{})
 		mended, fixes := string(text), 0
-		for i := len(found) - 1; i >= 0; i-- { // from behind, so that places stay
+		for i := len(found) - 1; i >= 0; i-- { // from the end, so that positions stay valid
 			for _, f := range found[i].Fixes {
 				mended = edited(mended, f)
 				fixes++
@@ -107,7 +107,7 @@ func edited(text string, f diag.Fix) string {
 	return strings.Join(lines, "")
 }
 
-// TestLongFlows: a thousand agents are checked in one go: what is looked at grows as they do.
+// TestLongFlows checks a thousand agents at once: the work grows linearly.
 func TestLongFlows(t *testing.T) {
 	flow := func(n int) string {
 		var agents []string
@@ -131,7 +131,7 @@ func TestLongFlows(t *testing.T) {
 	}
 }
 
-// FuzzCheck: no text makes the reader panic or loop, and what is found has a place in it.
+// FuzzParse checks that no text makes the reader panic or loop, and that every finding has a position in the text.
 func FuzzParse(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.json")
 	for _, file := range files {

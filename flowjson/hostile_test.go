@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// shaped reports findings without a place, a message or a remedy, and places that the text does not have.
+// shaped reports findings without a position, a message or a remedy, and positions outside of the text.
 func shaped(t *testing.T, what, text string, found diag.List) {
 	t.Helper()
 	lines := strings.Count(text, "\n") + 1
@@ -22,7 +22,7 @@ func shaped(t *testing.T, what, text string, found diag.List) {
 	}
 }
 
-// TestCut: a flow that ends too early, at whatever byte, is reported and never panics.
+// TestCut checks that a flow that is cut at any byte is reported and never panics.
 func TestCut(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.json")
 	more, _ := filepath.Glob("testdata/published/*.json")
@@ -43,7 +43,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestSwapped: a flow in which any value is replaced by another is reported or taken, and never panics.
+// TestSwapped checks that a flow with any value replaced by another is reported or accepted, and never panics.
 func TestSwapped(t *testing.T) {
 	base := `{"id": "f", "version": "1", "defaultModel": "openai/gpt-4o", "agents": [
 	 {"name": "p", "type": "parallel", "params": {"agents": ["a", "v"], "merge": {"variable": "results.0.output", "operation": "equals", "value": {"type": "int", "data": 3}}}},
@@ -104,7 +104,7 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestAlike: of findings of one likeness as many are kept as of a script.
+// TestAlike checks that as many similar findings are kept as for a script.
 func TestAlike(t *testing.T) {
 	many := func(line string) string {
 		var b strings.Builder
@@ -130,7 +130,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestValues: numbers, names and types that are none are reported; those that are some are taken by their value.
+// TestValues checks that invalid numbers, names and types are reported, and that valid ones are accepted by their
+// value.
 func TestValues(t *testing.T) {
 	condition := func(value string) string {
 		return `{"id": "f", "version": "1", "agents": [{"name": "a", "type": "task", "params": {"task": "do"}}, {"name": "b", "type": "task", "params": {"task": "do"}}],
@@ -190,7 +191,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestWords: a number in quotes among words is a word; alone, or where an order compares, it counts as a number.
+// TestWords checks that a number in quotes is a word among words, and counts as a number if it is alone or compared by
+// order.
 func TestWords(t *testing.T) {
 	flow := func(conditions ...string) string {
 		var edges []string
@@ -202,7 +204,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, row := range []struct {
 		conditions []string
-		want       string // of the agent, or
+		want       string // the agent's, or
 		code       string
 	}{
 		{[]string{`equals "1"`, `equals "many"`}, `output = enum("1", "many")`, ""},
@@ -229,7 +231,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestPlaceholders: what other formats fill in is reported, and braces of JSON, code and paths are not.
+// TestPlaceholders checks that placeholders of other formats are reported, and braces in JSON, code and paths are not.
 func TestPlaceholders(t *testing.T) {
 	for said, want := range map[string]string{
 		"Write about ${topic}.": "warning", "About {{ topic }}.": "warning", "Write about {topic}.": "note", "{a.b}": "note", "'{x}'": "note",
@@ -248,7 +250,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestLoadScriptOdd: whatever a flow says, the script that loads it holds it as a text.
+// TestLoadScriptOdd checks that the script that loads a flow contains any of its texts as a text literal.
 func TestLoadScriptOdd(t *testing.T) {
 	for _, odd := range []string{`"""`, "\n    return 5\n", `\`, `'"`, "\x00\a\x7f", "é\u2028\U0001f600\ufffd", "Args:\n    x: y", "# x", "{x} %s"} {
 		said, _ := json.Marshal(odd)

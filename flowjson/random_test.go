@@ -10,18 +10,18 @@ import (
 // object is an object of a flow in JSON.
 type object map[string]any
 
-// maker makes flows that are sound: whatever an agent answers leads on, and an end can be reached from anywhere.
+// maker makes sound flows: whatever an agent answers leads on, and an end is reachable from anywhere.
 type maker struct {
 	r      *rand.Rand
 	agents []object
 	edges  map[string][]object // by the agent that they leave
-	jumps  []string            // agents of a model that anything may lead to
+	jumps  []string            // agents with a model to which anything may lead
 	wild   bool                // edges may lead anywhere
 }
 
 const end = "__finish__"
 
-// randomFlow makes a flow of about as many agents.
+// randomFlow returns a flow of about size agents.
 func randomFlow(seed uint64, size int) string {
 	m := &maker{r: rand.New(rand.NewPCG(seed, 1)), edges: map[string][]object{}}
 	m.wild = m.r.IntN(4) == 0
@@ -85,7 +85,7 @@ func (m *maker) agent(kind string, params object) string {
 // edge adds a transition; when is a variable, an operation and a value.
 func (m *maker) edge(from, to, take string, when ...any) {
 	if m.wild && to != end && m.r.IntN(6) == 0 && take == "" && len(when) > 0 {
-		if len(m.edges[from]) == 0 { // the last one goes where it must, so that an end can be reached
+		if len(m.edges[from]) == 0 { // the last one goes where it must, so that an end is reachable
 			to = m.jumps[m.r.IntN(len(m.jumps))]
 		}
 	}
@@ -99,7 +99,7 @@ func (m *maker) edge(from, to, take string, when ...any) {
 	m.edges[from] = append(m.edges[from], e)
 }
 
-// part makes agents that lead to the next one, and returns the first.
+// part makes agents that lead to next, and returns the first.
 func (m *maker) part(size int, next string) string {
 	if size <= 1 {
 		return m.leaf(next)
@@ -126,7 +126,7 @@ func (m *maker) leaf(next string) string {
 	return name
 }
 
-// way is where an edge leads: to agents of a size that lead on, there itself, or to the end.
+// way returns the target of an edge: agents of a size that lead on, next itself, or the end.
 func (m *maker) way(size int, next string) string {
 	switch {
 	case size <= 0:
@@ -178,7 +178,7 @@ func (m *maker) branch(size int, next string) string {
 		m.edge(a, to(1), "", "output", "more", 60.5)
 		m.edge(a, b, "")
 		return a
-	case 7: // which texts take them, a run alone knows
+	case 7: // only a run knows which texts take them
 		a := m.agent("task", object{})
 		m.edge(a, to(0), "", "output", "more", "grave")
 		m.edge(a, to(1), "", "output", "less_or_equal", "grave")

@@ -23,13 +23,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// answers is a model whose answers are the same for the n-th request of an agent. It keeps what it was asked.
+// answers is a model whose n-th answer to an agent is always the same. It records the requests.
 type answers struct {
 	mu    sync.Mutex
 	seed  uint64
 	times map[string]int
 	calls []string
-	shown []string // the same in full
+	shown []string // the complete requests
 }
 
 func newAnswers(seed uint64) *answers { return &answers{seed: seed, times: map[string]int{}} }
@@ -76,7 +76,7 @@ func (a *answers) Do(_ context.Context, e *engine.Effect, _ engine.Sink) engine.
 	return engine.Outcome{Attempt: 1, Response: &model.Response{Finish: model.FinishStop, Parts: []model.Part{{Kind: model.PartText, Text: text}}}}
 }
 
-// result is what a run asked for and returned.
+// result holds the requests and the result of a run.
 type result struct {
 	calls, shown []string
 	out          string
@@ -102,8 +102,8 @@ func ofScript(t *testing.T, script, flow string, seed uint64) result {
 	return result{h.calls, h.shown, generable.JSON(v.Value, nil), err}
 }
 
-// same reports whether both forms of a script make the calls that the flow makes; settled is false when the run came to a bound,
-// or has no end to come to.
+// same reports whether both forms of a script make the calls that the flow makes. settled is false if the run reached a
+// bound, or cannot end.
 func same(t *testing.T, name, text string, seed uint64, o flowjson.Options) (settled bool) {
 	t.Helper()
 	f, found := flowjson.Check(name, text, o)
@@ -141,7 +141,7 @@ func same(t *testing.T, name, text string, seed uint64, o flowjson.Options) (set
 	return true
 }
 
-// message is what an error says, without its place.
+// message returns what an error says, without its position.
 func message(err error) string {
 	var e *engine.Error
 	if errors.As(err, &e) {
@@ -160,7 +160,7 @@ func differ(got, want result) string {
 	return "none is shown to differ"
 }
 
-// TestPublishedSame: the scripts of the published flows make the calls that the flows make.
+// TestPublishedSame checks that the scripts of the published flows make the calls that the flows make.
 func TestPublishedSame(t *testing.T) {
 	files, err := filepath.Glob("testdata/published/*.json")
 	if err != nil {
@@ -177,7 +177,7 @@ func TestPublishedSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(filepath.Base(file), "simple_") {
-			continue // an early draft of the format, which is refused
+			continue // an early draft of the format, which is rejected
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for seed := range seeds {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// schemaOf compiles the schema with a validator that others wrote.
+// schemaOf compiles the schema with a third-party validator.
 func schemaOf(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
@@ -30,8 +30,8 @@ func schemaOf(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// TestSchemaAcceptsWhatIsSound: the schema for editors and the reader agree on form: what has errors of form alone is
-// refused, and what the check takes is valid.
+// TestSchemaAcceptsWhatIsSound checks that the schema for editors and the reader agree on form: what has only errors of
+// form is rejected, and what the check accepts is valid.
 func TestSchemaAcceptsWhatIsSound(t *testing.T) {
 	s := schemaOf(t)
 	var files []string
@@ -86,7 +86,8 @@ func misshapen(found diag.List) bool {
 	return false
 }
 
-// TestJSONAgain: a flow that was read is written as it was: all members, in their order, whether they are read or not.
+// TestJSONAgain checks that a flow that was read is written unchanged: all members, in their order, whether they are
+// read or not.
 func TestJSONAgain(t *testing.T) {
 	files, err := filepath.Glob("testdata/published/*.json")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// IsFlow reports whether a file is a flow that is written as JSON: by its name or, where that says nothing, by
-// how it begins.
+// IsFlow reports whether a file is a flow written as JSON, by its name or, if that is not conclusive, by its first
+// bytes.
 func IsFlow(name string, head []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".json", ".jsonc":
@@ -23,36 +23,36 @@ func IsFlow(name string, head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"), []byte("{"))
 }
 
-// LoadOptions say how a file is loaded as a script is.
+// LoadOptions set how a flow is loaded like a script.
 type LoadOptions struct {
-	Tools    string // the path of a script that holds the local tools of the flow, as functions; "" when none does
+	Tools    string // the path of a script that holds the local tools of the flow, as functions; "" if there is none
 	Compat   string // [Upstream], or ""
-	MaxSteps int    // how many agents a run executes at most; 0 is the default of a graph
+	MaxSteps int    // bounds the agents that a run executes; 0 is the default of a graph
 }
 
-// Entry is a flow that is loaded as a script is.
+// Entry is a flow that is loaded like a script.
 type Entry struct {
-	// Script makes the flow the node main, under the name flow as well. By it a flow is run, checked, drawn, tested and served as
-	// any other script.
+	// Script makes the flow the node main, which is also named flow. Through it, a flow is run, checked, drawn, tested
+	// and served like any other script.
 	Script string
-	// Doc is what the flow says about itself.
+	// Doc is the flow's description.
 	Doc string
 
 	o     LoadOptions
 	flow  *Flow
 	found diag.List
-	at    diag.Span // of the flow
+	at    diag.Span // position of the flow
 	said  []said
 }
 
-// said is where in the file a part of the script comes from.
+// said maps a part of the script to its origin in the file.
 type said struct {
 	line, from, to int // columns count characters
 	at             diag.Span
 }
 
-// Load reads a flow, once, and writes the script that loads it. What is wrong is reported by [Entry.Flow]. The host's tools are local
-// tools of the flow where the options name no script of them.
+// Load reads a flow once, and writes the script that loads it. [Entry.Flow] reports what is wrong. If the options name
+// no script of local tools, the host's tools are the local tools of the flow.
 func Load(file, text string, o LoadOptions, host []string) *Entry {
 	e := &Entry{o: o, at: diag.Span{Pos: diag.Pos{File: file, Line: 1, Col: 1}, Len: 1}}
 	e.flow, e.found = Parse(file, text, Options{Compat: o.Compat, MaxSteps: o.MaxSteps})
@@ -82,13 +82,13 @@ func Load(file, text string, o LoadOptions, host []string) *Entry {
 	return e
 }
 
-// part is a part of a line that a tool of the file is the reason for.
+// part is a part of a line that comes from a tool of the file.
 type part struct {
 	text string
 	at   diag.Span
 }
 
-// write adds a line, and remembers where its parts come from.
+// write adds a line, and records where its parts come from.
 func (e *Entry) write(b *strings.Builder, line int, begin string, parts []part, end string) {
 	b.WriteString(begin)
 	col := 1 + utf8.RuneCountInString(begin)
@@ -105,7 +105,7 @@ func (e *Entry) write(b *strings.Builder, line int, begin string, parts []part, 
 	b.WriteString(end)
 }
 
-// Place returns what in the flow's file is the reason for what stands in the script at a place.
+// Place returns the origin in the flow's file of a position in the script.
 func (e *Entry) Place(line, col int) diag.Span {
 	for _, s := range e.said {
 		if s.line == line && s.from <= col && col < s.to {
@@ -115,7 +115,8 @@ func (e *Entry) Place(line, col int) diag.Span {
 	return e.at
 }
 
-// Flow returns the flow with tools and a name, and what was found. It is false where the options read the flow in another way.
+// Flow returns the flow with tools and a name, and the findings. It returns false if the options read the flow
+// differently.
 func (e *Entry) Flow(o Options) (*Flow, diag.List, bool) {
 	if o.Compat != e.o.Compat || o.MaxSteps != e.o.MaxSteps || len(o.Runtimes) > 0 {
 		return nil, nil, false
@@ -133,12 +134,12 @@ func LoadScript(file, text string, o LoadOptions, host []string) string {
 	e := Load(file, text, o, host)
 	doc := ""
 	if e.Doc != "" {
-		doc = "    " + strconv.Quote(strings.Join(strings.Fields(e.Doc), " ")) + "\n" // it describes no parameters
+		doc = "    " + strconv.Quote(strings.Join(strings.Fields(e.Doc), " ")) + "\n" // it declares no parameters
 	}
 	return strings.TrimSuffix(e.Script, "main = flow\n") + "\ndef main(input = \"\"):\n" + doc + "    return flow(input)\n"
 }
 
-// localTools returns what loads the local tools of a flow from a script, and what gives them to the flow.
+// localTools returns the names to load for the local tools of a flow, and the entries that pass the tools to the flow.
 func (f *Flow) localTools(from string, host []string) (loaded, given []part) {
 	for _, t := range f.spec.Tools {
 		own := "tool_" + strconv.Itoa(len(given)+1)

@@ -17,11 +17,11 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Analysis is what can be said of a file while it is written: unsaved, and perhaps half-typed. A statement that cannot
-// be read is left out, and the others are checked as if it were there.
+// Analysis is what is known about a file that is being edited: it is unsaved and may be incomplete. A statement that
+// cannot be parsed is left out, and the others are checked as if it were there.
 type Analysis struct {
-	Findings diag.List // of a file that can be read as a whole, those of [Load]
-	Blanked  []Range   // what was left out because it cannot be read
+	Findings diag.List // for a file that parses as a whole, the findings of [Load]
+	Blanked  []Range   // the parts left out because they cannot be parsed
 
 	opts      Options
 	text      string // without a byte order mark
@@ -30,18 +30,18 @@ type Analysis struct {
 	module    *Module
 }
 
-// What an analysis answers.
+// The results of an analysis.
 type (
-	Range      = analysis.Range      // a part of a text, in bytes
-	Completion = analysis.Completion // what can stand at a place
-	Candidate  = analysis.Candidate  // one thing that can stand there
-	Symbol     = analysis.Symbol     // what a name stands for
-	Signature  = analysis.Signature  // what a call that is being written calls
-	Parameter  = analysis.Parameter  // one of a signature
+	Range      = analysis.Range      // a range of bytes of a text
+	Completion = analysis.Completion // what may appear at an offset
+	Candidate  = analysis.Candidate  // one candidate of a completion
+	Symbol     = analysis.Symbol     // the meaning of a name
+	Signature  = analysis.Signature  // what an unfinished call may call
+	Parameter  = analysis.Parameter  // one parameter of a signature
 )
 
-// Analyse loads the text of the entry script without what loading does beyond computing: nothing is printed. It
-// reads the files that the script loads, and touches nothing else.
+// Analyse loads the text of the entry script. It prints nothing, reads the files that the script loads, and has no
+// other side effects.
 func Analyse(ctx context.Context, o Options, text []byte) *Analysis {
 	o.Source, o.Print, o.Parsed = text, nil, nil
 	if text == nil {
@@ -54,7 +54,7 @@ func Analyse(ctx context.Context, o Options, text []byte) *Analysis {
 		a.module, a.Findings = Load(ctx, o)
 		return a
 	}
-	_, a.Findings = Load(ctx, o) // what is wrong with the syntax
+	_, a.Findings = Load(ctx, o) // for its syntax errors
 	for _, b := range a.recovered.Blanked {
 		a.Blanked = append(a.Blanked, b.Moved(a.mark))
 		if len(a.Blanked) > 1 && len(a.Blanked) <= mostExplained {
@@ -71,10 +71,10 @@ func Analyse(ctx context.Context, o Options, text []byte) *Analysis {
 	return a
 }
 
-// mostExplained bounds the parts that were left out of which each is looked into.
+// mostExplained bounds the number of omitted parts that are examined one by one.
 const mostExplained = 10
 
-// merge adds findings that are not there yet.
+// merge adds the findings that a does not hold yet.
 func (a *Analysis) merge(more diag.List) {
 	for _, d := range more {
 		if !slices.ContainsFunc(a.Findings, func(o *diag.Diagnostic) bool {
@@ -85,7 +85,7 @@ func (a *Analysis) merge(more diag.List) {
 	}
 }
 
-// Sources returns the texts that findings quote, the analysed one as it is.
+// Sources returns the texts that findings quote. The text of the analysed file is the one that was passed to Analyse.
 func (a *Analysis) Sources() diag.Sources {
 	others := a.module.Sources()
 	return diag.SourceFunc(func(file string) (string, bool) {
@@ -96,13 +96,13 @@ func (a *Analysis) Sources() diag.Sources {
 	})
 }
 
-// Files lists the files and directories of a tree that a path may name which begins with what is typed and is relative to a
-// directory of the tree, each with a line about it. It follows no links.
+// Files lists the files and directories of a tree that complete a typed path, each with a line that describes it. The
+// path is relative to dir, a directory of the tree. Files follows no links.
 func Files(tree fs.FS, dir, typed, suffix string) []Candidate {
 	return analysis.Files(tree, dir, typed, suffix)
 }
 
-// Complete returns what can stand at an offset of the text, in bytes. The statement there is not executed.
+// Complete returns what may appear at a byte offset of the text. The statement at the offset is not executed.
 func (a *Analysis) Complete(ctx context.Context, offset int) Completion {
 	place := analysis.At(a.text, offset-a.mark)
 	q, m := a.ask(ctx, place)
@@ -111,15 +111,15 @@ func (a *Analysis) Complete(ctx context.Context, offset int) Completion {
 	return c
 }
 
-// Signatures returns what the call around an offset of the text may call, as far as it is known, and which parameter is
-// being given there.
+// Signatures returns the signatures of the call around a byte offset of the text, as far as they are known, and the
+// parameter at the offset.
 func (a *Analysis) Signatures(ctx context.Context, offset int) []Signature {
 	q, m := a.ask(ctx, analysis.At(a.text, offset-a.mark))
 	return viewOf(a.opts, m, q).Signatures()
 }
 
-// Symbol returns what the name at an offset of the text stands for; false where there is no name, or where nothing is
-// known of it.
+// Symbol returns the meaning of the name at a byte offset of the text. It returns false if no name is there, or if
+// nothing is known about it.
 func (a *Analysis) Symbol(ctx context.Context, offset int) (Symbol, bool) {
 	o := a.opts
 	o.Source = []byte(a.recovered.Text)
@@ -131,8 +131,8 @@ func (a *Analysis) Symbol(ctx context.Context, offset int) (Symbol, bool) {
 	return s, ok
 }
 
-// ask loads the text for the sake of a place. A statement that fails ends the loading of its file: it is left out then,
-// and the file is loaded again.
+// ask loads the text to answer a query about a place. If a statement fails, loading of its file stops there; ask then
+// leaves the statement out and loads the file again.
 func (a *Analysis) ask(ctx context.Context, place *analysis.Place) (*analysis.Query, *Module) {
 	o := a.opts
 	for again := false; ; again = true {
@@ -154,7 +154,7 @@ func (a *Analysis) ask(ctx context.Context, place *analysis.Place) (*analysis.Qu
 	}
 }
 
-// viewOf is what a module makes known.
+// viewOf returns the view that an analysis has of a module.
 func viewOf(o Options, m *Module, q *analysis.Query) *analysis.View {
 	names := maps.Clone(m.entry.Globals)
 	if names == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// scripts are the scripts of the tests and the examples, right and wrong ones: each a file of a directory.
+// scripts returns the scripts of the tests and the examples, right and wrong ones, each as a file of a directory.
 func scripts(t *testing.T) map[string]fs.FS {
 	t.Helper()
 	out := map[string]fs.FS{}
@@ -66,7 +66,7 @@ func asJSON(t *testing.T, l diag.List) string {
 	return b.String()
 }
 
-// An analysis finds in a file what loading it finds.
+// An analysis of a file finds what loading the file finds.
 func TestAnalysisFindsWhatLoadFinds(t *testing.T) {
 	whole, broken := 0, 0
 	for name, fsys := range scripts(t) {
@@ -111,7 +111,7 @@ critic = agent(input = Draft, prompt = "Criticise {{titel}}."
 main = writer >> critic >> undefind
 `
 
-// What a half-typed file says besides the statement that is left out is checked.
+// The parts of an incomplete file other than the omitted statement are checked.
 func TestAnalysisOfAHalfTypedFile(t *testing.T) {
 	a := starlib.Analyse(context.Background(), starlib.Options{FS: fstest.MapFS{}, Entry: "main.star"}, []byte(halfTyped))
 	if len(a.Blanked) != 1 || halfTyped[a.Blanked[0].From:a.Blanked[0].To] != `critic = agent(input = Draft, prompt = "Criticise {{titel}}."` {

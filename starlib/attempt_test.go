@@ -19,7 +19,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// failing is a handler whose first calls fail.
+// failing returns a handler whose first calls fail.
 func failing(times int32, err *engine.Error) engine.Handler {
 	var calls atomic.Int32
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -30,8 +30,8 @@ func failing(times int32, err *engine.Error) engine.Handler {
 	})
 }
 
-// TestAttemptIsRecorded: a failed effect is recorded as it was. The replay catches the same
-// failure under the same ids, without a handler.
+// TestAttemptIsRecorded checks that a failed effect is recorded unchanged, and that the replay catches the same failure
+// under the same ids, without a handler.
 func TestAttemptIsRecorded(t *testing.T) {
 	m := sound(t, `
 writer = agent(prompt = "Write.")
@@ -78,7 +78,7 @@ def main(x = str):
 	}
 }
 
-// TestAttemptLetsThrough: what ends the run is not caught.
+// TestAttemptLetsThrough checks that an error which ends the run is not caught.
 func TestAttemptLetsThrough(t *testing.T) {
 	wild := starlib.Builtin{Name: "wild", Doc: "Panics.", Returns: "str", Effect: starlib.Pure,
 		Func: func(*starlib.Call) (starlark.Value, error) { panic("boom") }}
@@ -131,7 +131,7 @@ def main(what = str):
 	}
 }
 
-// TestAttemptOfASibling: a branch that is stopped because another failed does not go on.
+// TestAttemptOfASibling checks that a branch that is stopped because another failed does not continue.
 func TestAttemptOfASibling(t *testing.T) {
 	m := sound(t, `
 def spin(s):
@@ -158,8 +158,8 @@ def main(x = str):
 	}
 }
 
-// TestThreadAfterCaughtLimits: an agent's own step budget and a call that goes too deep cancel
-// the thread on which the caller goes on.
+// TestThreadAfterCaughtLimits checks that the caller can continue on its thread after an agent's own step budget or a
+// call that is too deep has cancelled the thread.
 func TestThreadAfterCaughtLimits(t *testing.T) {
 	m := sound(t, `
 def spin(x = str):
@@ -194,8 +194,8 @@ def main(x = str):
 	}
 }
 
-// TestShortCallbacksCount: many short callbacks use up a step budget like one long one, on one
-// branch and on many.
+// TestShortCallbacksCount checks that many short callbacks use up a step budget like one long one, on one branch and on
+// many.
 func TestShortCallbacksCount(t *testing.T) {
 	m := sound(t, `
 def work(n):

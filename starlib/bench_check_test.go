@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/sched"
 )
 
-// wide is a graph of n nodes, each with a guarded edge to the next one and one to a node further on.
+// wide returns a graph of n nodes, each with a guarded edge to the next one and one to a later node.
 func wide(n int) string {
 	return fmt.Sprintf(`
 def step():
@@ -23,7 +23,7 @@ main = graph(nodes[0], edges + [edge(nodes[-1], FINISH)])
 `, n)
 }
 
-// BenchmarkCheckGraph is the cost of building and checking a graph of 10,000 nodes.
+// BenchmarkCheckGraph measures building and checking a graph of 10,000 nodes.
 func BenchmarkCheckGraph(b *testing.B) {
 	src := wide(10_000)
 	for b.Loop() {
@@ -33,8 +33,8 @@ func BenchmarkCheckGraph(b *testing.B) {
 	}
 }
 
-// TestCheckIsLinear gates what checking allocates by the size of a graph, which does not depend on
-// the machine as time does.
+// TestCheckIsLinear bounds the allocations of checking by the size of the graph. Unlike time, they do not depend on the
+// machine.
 func TestCheckIsLinear(t *testing.T) {
 	cost := func(src string) float64 {
 		return testing.AllocsPerRun(1, func() { sound(t, src) })
@@ -47,7 +47,7 @@ func TestCheckIsLinear(t *testing.T) {
 	}
 }
 
-// BenchmarkParallelCall is the cost of one call of parallel, per branch.
+// BenchmarkParallelCall measures one call of parallel, per branch.
 func BenchmarkParallelCall(b *testing.B) {
 	const n = 1000
 	m := sound(b, "def main(n = 1000):\n    return len(parallel(lambda i: i, range(n)))\n")
@@ -61,8 +61,8 @@ func BenchmarkParallelCall(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/branch")
 }
 
-// TestCallLintIsLinear: what functions call is looked at in time that grows with the script, also
-// where names hang on each other.
+// TestCallLintIsLinear checks that the calls in functions are checked in time that grows linearly with the script, even
+// if names depend on each other.
 func TestCallLintIsLinear(t *testing.T) {
 	node := "n = agent(run = lambda s: s)\nmain = n\n"
 	for name, script := range map[string]func(n int) string{

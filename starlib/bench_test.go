@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// nodes makes a chain of n Starlark-bodied steps.
+// chain returns a chain of n Starlark-bodied steps.
 func chain(n int) string {
 	var b strings.Builder
 	b.WriteString("def step():\n    return fn(lambda x: x, input = int, output = int)\n")
@@ -19,7 +19,7 @@ func chain(n int) string {
 	return b.String()
 }
 
-// BenchmarkStarlarkNode is the cost of a step whose body is a lambda, per step.
+// BenchmarkStarlarkNode measures a step whose body is a lambda, per step.
 func BenchmarkStarlarkNode(b *testing.B) {
 	const n = 100
 	m := sound(b, chain(n))
@@ -33,7 +33,7 @@ func BenchmarkStarlarkNode(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/node")
 }
 
-// TestStarlarkNodeAllocations gates what a step costs.
+// TestStarlarkNodeAllocations bounds the allocations of a step.
 func TestStarlarkNodeAllocations(t *testing.T) {
 	const n = 200
 	m := sound(t, chain(n))
@@ -48,7 +48,7 @@ func TestStarlarkNodeAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkLoad100Nodes is the cost of building and checking 100 nodes.
+// BenchmarkLoad100Nodes measures building and checking 100 nodes.
 func BenchmarkLoad100Nodes(b *testing.B) {
 	src := chain(100)
 	b.ReportAllocs()
@@ -59,7 +59,7 @@ func BenchmarkLoad100Nodes(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad1000Lines is the cost of checking a long script.
+// BenchmarkLoad1000Lines measures checking a long script.
 func BenchmarkLoad1000Lines(b *testing.B) {
 	var s strings.Builder
 	for i := range 100 {

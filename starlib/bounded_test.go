@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestLongRanges: what goes through a range in one step cannot be stopped, so that only loops
-// have long ones.
+// TestLongRanges checks that only loops have long ranges: a range that is consumed in one step cannot be interrupted.
 func TestLongRanges(t *testing.T) {
 	for _, use := range []string{
 		"max(#)", "min(#)", "sorted(#)", "list(#)", "tuple(#)", "set(#)", "any(#)", "all(#)", "enumerate(#)", "zip(#, #)", "reversed(#)",
@@ -36,7 +35,7 @@ func TestLongRanges(t *testing.T) {
 	}
 }
 
-// TestLongRepetitions: nor is there a huge text or list in one step.
+// TestLongRepetitions checks that no huge text or list is made in one step.
 func TestLongRepetitions(t *testing.T) {
 	for _, src := range []string{"\"x\" * (1 << 40)", "(1 << 40) * \"x\"", "[0] * (1 << 40)", "(0,) * (1 << 40)", "b\"x\" * (1 << 40)", "\"x\" * (1 << 30)", "1 << (1 << 20)"} {
 		if m, found := load("x = " + src + "\n"); len(found) != 1 {

@@ -15,21 +15,21 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Builtin is a builtin of the language as a host adds it, and as the reference shows those that
-// there are. Its row unpacks the arguments, is the help text and the stub for editors.
+// Builtin is a builtin of the language: one that a host adds, or one that the reference lists. A builtin is a row of a
+// table; the row unpacks the arguments and is the source of the help text and of the stub for editors.
 type Builtin struct {
-	Name    string // "agent"; "encode" of a member; "then" of a method
-	Of      string // of a method the kind of value it belongs to, "node"; of a member its module, "json"
-	Group   Group  // of the reference; GroupHost when a host gives none
+	Name    string // "agent"; "encode" for a member; "then" for a method
+	Of      string // the kind of value that a method belongs to, "node"; the module of a member, "json"
+	Group   Group  // in the reference; GroupHost if the host sets none
 	Params  []Param
-	Returns string // "node", "type", "str": as the reference shows it
+	Returns string // as the reference shows it: "node", "type", "str"
 	Doc     string // the first sentence is the summary
 	Effect  Effect
 	Func    func(*Call) (starlark.Value, error)
-	May     bool // a script may give the name to something of its own
+	May     bool // a script may bind the name itself
 
-	value bool     // the name stands without a call
-	flaws []string // of the fields that the parameters were made of, see [Function]
+	value bool     // the name is a value, not a call
+	flaws []string // what is wrong with the fields that the parameters were made of, see [Function]
 }
 
 // Param is a parameter of a builtin.
@@ -38,14 +38,14 @@ type Param struct {
 	Kind    Kind
 	Shape   Shape
 	Default string // as the reference shows it; "" makes the parameter required
-	Skip    bool   // positional: left out when the argument at its place is of another kind
+	Skip    bool   // positional: skipped when the argument at its position is of another kind
 	Doc     string
 }
 
 // Required reports whether the parameter must be given.
 func (p *Param) Required() bool { return p.Default == "" && p.Shape < Variadic }
 
-// Kind is a kind of argument: what it accepts, its word in messages and its type in the stub.
+// Kind is a kind of argument: what it accepts, its name in messages and its type in the stub.
 type Kind struct {
 	Word string // "str", "list of nodes"
 	Stub string // "str", "list[Node]"
@@ -69,21 +69,20 @@ var (
 	NodeKind  = kindOf(table.NodeKind)
 )
 
-// Effect says what a builtin touches beyond computing.
+// Effect classifies what a builtin does besides computing.
 type Effect string
 
-// The effects of builtins. None of them reaches a network, a clock or the process: those are
-// effects of the engine.
+// The effects of builtins. None of them reaches a network, a clock or the process: those are effects of the engine.
 const (
 	Pure     = Effect(table.Pure)     // computes from its arguments
-	Compose  = Effect(table.Compose)  // makes parts of the graph
+	Compose  = Effect(table.Compose)  // creates parts of the graph
 	Reads    = Effect(table.Reads)    // reads files of the script's own directory while it loads
 	Logs     = Effect(table.Logs)     // writes to the log
-	Recorded = Effect(table.Recorded) // asks the run something that differs from run to run; the answer is recorded
-	Granted  = Effect(table.Granted)  // touches the world as far as the host granted it; the outcome is recorded
+	Recorded = Effect(table.Recorded) // asks the run for something that differs between runs; the answer is recorded
+	Granted  = Effect(table.Granted)  // acts on the world within the host's grants; the outcome is recorded
 )
 
-// Group orders builtins in the reference.
+// Group is a section of the reference.
 type Group string
 
 // The groups of builtins.
@@ -105,25 +104,25 @@ type Shape uint8
 // The shapes of parameters.
 const (
 	Either      = Shape(table.Either)      // by position or by keyword
-	Positional  = Shape(table.Positional)  // by position alone
-	KeywordOnly = Shape(table.KeywordOnly) // by keyword alone
+	Positional  = Shape(table.Positional)  // by position only
+	KeywordOnly = Shape(table.KeywordOnly) // by keyword only
 	Variadic    = Shape(table.Variadic)    // takes the remaining positional arguments
 	Keywords    = Shape(table.Keywords)    // takes the remaining keyword arguments
 )
 
-// QualifiedName is the name with what it belongs to: "json.encode", "node.then".
+// QualifiedName returns the name qualified by its module or kind of value: "json.encode", "node.then".
 func (b *Builtin) QualifiedName() string { return b.row().QualifiedName() }
 
-// Summary is the first sentence of the doc.
+// Summary returns the first sentence of the doc.
 func (b *Builtin) Summary() string { return b.row().Summary() }
 
-// Signature is the builtin as a call: agent(*, input = str, ...).
+// Signature returns the builtin written as a call: agent(*, input = str, ...).
 func (b *Builtin) Signature() string { return b.row().Signature() }
 
-// Declared is the signature with what the builtin returns: len(x) -> int; of a value, its name with what it is.
+// Declared returns the signature with the type of the result: len(x) -> int. For a value it returns the name and type.
 func (b *Builtin) Declared() string { return b.row().Declared() }
 
-// row is the builtin as a row of the table.
+// row returns the builtin as a row of the table.
 func (b *Builtin) row() *table.Builtin {
 	row := &table.Builtin{Name: b.Name, Of: b.Of, Group: table.Group(b.Group), Returns: b.Returns, Doc: b.Doc, Effect: table.Effect(b.Effect), May: b.May, Value: b.value}
 	if row.Group == "" {
@@ -141,7 +140,7 @@ func (b *Builtin) row() *table.Builtin {
 	return row
 }
 
-// builtinOf is a row of the table as the reference shows it. It cannot be called.
+// builtinOf returns a row of the table as the reference shows it. The result cannot be called.
 //
 //go:noinline
 func builtinOf(row *table.Builtin) *Builtin {
@@ -152,47 +151,47 @@ func builtinOf(row *table.Builtin) *Builtin {
 	return b
 }
 
-// Call is one call of a host's builtin: its arguments, by the names of their parameters.
+// Call is one call of a host's builtin, with its arguments by parameter name.
 type Call struct{ call *table.Call }
 
-// Arg returns the argument of the named parameter, nil when it was not given.
+// Arg returns the argument of the named parameter, or nil if it was not given.
 func (c *Call) Arg(name string) starlark.Value { return c.call.Arg(name) }
 
 // Has reports whether the argument was given.
 func (c *Call) Has(name string) bool { return c.call.Has(name) }
 
-// Str returns a str argument, "" when it was not given.
+// Str returns a str argument, or "" if it was not given.
 func (c *Call) Str(name string) string { return c.call.Str(name) }
 
-// Int returns an int argument, or the default when it was not given.
+// Int returns an int argument, or the default if it was not given.
 func (c *Call) Int(name string, otherwise int) int { return c.call.Int(name, otherwise) }
 
-// Float returns a float argument, or nil when it was not given.
+// Float returns a float argument, or nil if it was not given.
 func (c *Call) Float(name string) *float64 { return c.call.Float(name) }
 
-// Bool returns a bool argument, or the default when it was not given.
+// Bool returns a bool argument, or the default if it was not given.
 func (c *Call) Bool(name string, otherwise bool) bool { return c.call.Bool(name, otherwise) }
 
-// Value returns an argument as a value of the engine, null when it was not given.
+// Value returns an argument as a value of the engine, or null if it was not given.
 func (c *Call) Value(name string) (generable.Value, error) { return c.call.Value(name) }
 
 // Rest returns the arguments of the variadic parameter.
 func (c *Call) Rest() []starlark.Value { return c.call.Rest() }
 
-// Branch returns the branch of the run on whose behalf the call is made, nil while composing.
+// Branch returns the branch of the run that makes the call, or nil while the script is loading.
 func (c *Call) Branch() engine.Branch { return c.call.Branch() }
 
 // Thread returns the interpreter's thread.
 func (c *Call) Thread() *starlark.Thread { return c.call.Thread() }
 
-// Context returns the context of loading; it is never nil. Runs have their own, which reaches
-// handlers of effects alone.
+// Context returns the context of loading; it is never nil. Runs have their own context, which only handlers of effects
+// receive.
 func (c *Call) Context() context.Context { return c.call.Context() }
 
-// Function makes a builtin of a function on the engine's values. Its parameters are fields: each
-// has a type, an optional one a default, and what limits a field limits the argument. The
-// function gets one value for each, converted to its type, and a nil branch while a script loads.
-// What it returns must be of the type returns; nil is any.
+// Function makes a builtin from a function on the engine's values. Its parameters are fields: each has a type, an
+// optional field has a default, and the limits of a field apply to the argument. The function receives one value for
+// each parameter, converted to its type, and a nil branch while a script loads. The result has the type returns; nil
+// means any.
 func Function(name, doc string, params []generable.Field, returns *generable.Type, f func(engine.Branch, []generable.Value) (generable.Value, error)) Builtin {
 	if returns == nil {
 		returns = generable.AnyT
@@ -247,7 +246,8 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 	return b
 }
 
-// failure returns a host's error, nil also for a nil *engine.Error, which is not a nil error.
+// failure returns a host's error. It returns a nil error for a nil *engine.Error, which would be a non-nil error
+// otherwise.
 func failure(err error) error {
 	if e, ours := err.(*engine.Error); ours && e == nil {
 		return nil
@@ -255,7 +255,7 @@ func failure(err error) error {
 	return err
 }
 
-// fieldFlaw returns what is wrong with the field of a parameter, "" when nothing is.
+// fieldFlaw returns what is wrong with the field of a parameter, or "" if it is sound.
 func fieldFlaw(f *generable.Field) string {
 	if errs := f.Type.Verify(); errs != nil {
 		return fmt.Sprintf("its parameter %q has no sound type: %s", f.Name, errs)

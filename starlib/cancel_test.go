@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// reached gives a builtin that tells when a script has come to it.
+// reached returns a builtin that calls then when a script reaches it.
 func reached(then func()) starlib.Builtin {
 	return starlib.Builtin{Name: "reached", Doc: "Tells the test.", Returns: "None", Effect: starlib.Pure,
 		Func: func(*starlib.Call) (starlark.Value, error) {
@@ -36,12 +36,12 @@ def slow():
     return x
 `
 
-// TestLoadingIsCancelledAtOnce: not only every so many steps.
+// TestLoadingIsCancelledAtOnce checks that cancellation does not wait for the next check at an interval of steps.
 func TestLoadingIsCancelledAtOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		main  string
 		files []string
-		at    string // which file; the line is where the goroutine beside got to it
+		at    string // which file; the line depends on how far the execution got
 	}{
 		"at the top level":  {slow + "x = slow()\n", nil, "main.star:"},
 		"in a loaded file":  {"load(\"lib.star\", \"x\")\ny = x\n", []string{"lib.star", slow + "x = slow()\n"}, "lib.star:"},
@@ -72,7 +72,7 @@ func TestLoadingEndsByItsDeadline(t *testing.T) {
 	}
 }
 
-// TestCallbacksAreCancelledAtOnce: the run ends while a callback is in long operations.
+// TestCallbacksAreCancelledAtOnce checks that the run ends while a callback is in long operations.
 func TestCallbacksAreCancelledAtOnce(t *testing.T) {
 	for name, src := range map[string]string{
 		"main":             slow + "def main():\n    return len(slow())\n",
@@ -100,7 +100,7 @@ func TestCallbacksAreCancelledAtOnce(t *testing.T) {
 	}
 }
 
-// TestLoadingEndsBeforeTheFileRuns: the passes over a long file look at the context as well.
+// TestLoadingEndsBeforeTheFileRuns checks that the passes over a long file also watch the context.
 func TestLoadingEndsBeforeTheFileRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

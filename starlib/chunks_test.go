@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// assertEq is what the chunks check by.
+// assertEq is the assertion that the chunks use.
 var assertEq = starlib.Builtin{Name: "assert_eq", Doc: "Fails unless two values are equal.", Returns: "None", Effect: starlib.Pure,
 	Params: []starlib.Param{{Name: "got", Kind: starlib.AnyKind, Doc: "what is"}, {Name: "want", Kind: starlib.AnyKind, Doc: "what should be"}},
 	Func: func(c *starlib.Call) (starlark.Value, error) {
@@ -31,8 +31,8 @@ var assertEq = starlib.Builtin{Name: "assert_eq", Doc: "Fails unless two values 
 
 var expectation = regexp.MustCompile(`### ("(?:[^"\\]|\\.)*")`)
 
-// TestChunks loads the chunks of each file by themselves. A line that ends in ### "regexp"
-// must have a diagnostic whose message, or code, matches; no other line may have one.
+// TestChunks loads the chunks of each file separately. A line that ends in ### "regexp" must have a diagnostic whose
+// message or code matches; no other line may have one.
 func TestChunks(t *testing.T) {
 	files, err := filepath.Glob("testdata/chunks/*.star")
 	if err != nil || len(files) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The check knows what the words of time and chance return, by their arguments.
+// The check knows the result types of the builtins for time and chance, by their arguments.
 func TestTypesOfTimeAndChance(t *testing.T) {
 	for code, want := range map[string]string{
 		`now() + 1`:                       "AS219",
@@ -55,7 +55,7 @@ func TestTypesOfTimeAndChance(t *testing.T) {
 	}
 }
 
-// While a file loads there is neither time nor chance, and the error says where there is.
+// While a file loads there is neither time nor chance, and the error says where they are available.
 func TestNoTimeWhileLoading(t *testing.T) {
 	for _, code := range []string{`sleep("1s")`, `now()`, `random()`, `uuid()`} {
 		_, found := load("x = " + code + "\n")
@@ -65,7 +65,7 @@ func TestNoTimeWhileLoading(t *testing.T) {
 	}
 }
 
-// A script may give the names to something of its own, and they mean that then.
+// A script may bind the names itself, and they then have that meaning.
 func TestNamesOfTimeAndChance(t *testing.T) {
 	m := sound(t, `
 now = "noon"

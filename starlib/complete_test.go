@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// at splits a script at its cursor, which is written |.
+// at splits a script at its cursor, which is written as |.
 func at(t *testing.T, script string) (string, int) {
 	t.Helper()
 	before, behind, ok := strings.Cut(script, "|")
@@ -50,7 +50,7 @@ def helper(topic, *, times = 3):
     return topic
 `
 
-// What can stand at a place: the candidates that a case names are among those that are offered, with what it replaces.
+// The candidates of each case are among those that are offered at its place, with the replaced text.
 func TestComplete(t *testing.T) {
 	for _, c := range []struct{ line, want, never string }{
 		{"main = writer.th|", "then", "loop"},
@@ -103,7 +103,7 @@ func TestComplete(t *testing.T) {
 		{"x = T|", "True", ""},
 		{"re|", "retry ref replace", "writer"},
 
-		// inside of functions that are half-typed, whatever stands before
+		// inside incomplete functions, whatever precedes
 		{"def f(topic, *, times = 3):\n    local = 1\n    return lo|", "local loop", "topic"},
 		{"def f(first):\n    def g(second):\n        return |", "first second g", ""},
 		{"def f(value):\n    if value:\n        |", "value writer return", ""},
@@ -117,7 +117,7 @@ func TestComplete(t *testing.T) {
 		{"for item in [1]:\n    it|", "item", ""},
 		{"first = 1\nsecond = fir|", "first", ""},
 
-		// strings that name something, or are one of a few
+		// strings that name something, or are one of a few words
 		{"x = par(writer, on_error = \"|", "raise keep drop", ""},
 		{"x = par(writer, on_error = |", "\"raise\" \"keep\" \"drop\"", ""},
 		{"x = schema(\"s\", t = field(str, \"t\", stream = [\"|", "atomic first state", ""},
@@ -166,7 +166,8 @@ func TestComplete(t *testing.T) {
 
 func clip(s string) string { return s[:min(len(s), 200)] }
 
-// Over the examples, at each x. and each keyword argument, what is written next is offered in at least 90 of 100 places.
+// In the examples, at each x. and each keyword argument, completion offers what is written next in at least 90 of 100
+// places.
 func TestCompleteOffersWhatIsWrittenNext(t *testing.T) {
 	files, err := filepath.Glob("../examples/*.star")
 	if err != nil {
@@ -190,7 +191,7 @@ func TestCompleteOffersWhatIsWrittenNext(t *testing.T) {
 		o := starlib.Options{FS: os.DirFS("../examples"), Entry: filepath.Base(file), Ungranted: true}
 		ask := func(id *syntax.Ident) {
 			offset := len(strings.Join(lines[:id.NamePos.Line-1], "")) + len(string([]rune(lines[id.NamePos.Line-1])[:id.NamePos.Col-1]))
-			typed := string(src[:offset]) // the rest of the line is not there yet
+			typed := string(src[:offset]) // the rest of the line is not written yet
 			rest := string(src[offset:])
 			if i := strings.IndexByte(rest, '\n'); i >= 0 {
 				rest = rest[i:]
@@ -225,7 +226,7 @@ func TestCompleteOffersWhatIsWrittenNext(t *testing.T) {
 	}
 }
 
-// Whatever is typed, and wherever the cursor is, asking what can stand there ends, and replaces a part of the text.
+// Completion terminates for any text and any cursor, and replaces a part of the text.
 func FuzzComplete(f *testing.F) {
 	for _, line := range []string{"x = wri", "main = writer.branch({Good: ", "def f(a, b = [x for x in y]:\n\tz = \"\"\"{{", "load(\"", "x = (lambda y: y.)(1).", "for a in b[", "Draft(**{", "if x.y:\n else.", "'\\", "\xff.\x00.",
 		"def f(a):\n b = (\n c = a.", "def f():\n\tx =\n\n  y", "load(\"a.star\", \"", "pick([\"", "t.on(\"../../", "file(\"/", "{\"a\": {\""} {
@@ -243,7 +244,7 @@ func FuzzComplete(f *testing.F) {
 	})
 }
 
-// In a test file t is known: its methods, their arguments, and the agents that they speak of.
+// In a test file t is known: its methods, their arguments, and the agents that they name.
 func TestCompleteInTests(t *testing.T) {
 	for line, want := range map[string]string{
 		"def test_it(t):\n    t.re|":                         "reply",
@@ -269,7 +270,7 @@ func TestCompleteInTests(t *testing.T) {
 	}
 }
 
-// Whatever part of an example is there, and wherever the cursor is, each question gets an answer.
+// Each query gets an answer for any part of an example and any cursor.
 func TestAnalysisAnswersAnywhere(t *testing.T) {
 	files, err := filepath.Glob("../examples/*.star")
 	if err != nil {
@@ -313,7 +314,7 @@ func TestAnalysisAnswersAnywhere(t *testing.T) {
 	}
 }
 
-// A completion at a prompt reads the directory that a path names and the beginnings of scripts in it, follows no link,
+// Completion at a prompt reads the directory that a path names and the beginnings of scripts in it. It follows no link,
 // loads no file, and executes nothing.
 func TestCompleteStaysInside(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
@@ -357,8 +358,8 @@ func TestCompleteStaysInside(t *testing.T) {
 	}
 }
 
-// BenchmarkComplete asks what can stand at a prompt behind 200 entries of 1,000 lines, and in an entry that itself has
-// 1,000 lines. One answer must take less than 30 ms.
+// BenchmarkComplete completes at a prompt after 200 entries of 1,000 lines, and in an entry of 1,000 lines. One answer
+// must take less than 30 ms.
 func BenchmarkComplete(b *testing.B) {
 	var long strings.Builder
 	w := starlib.NewWorkspace(starlib.Options{FS: fstest.MapFS{"a.star": {}}, Entry: "main.star"})

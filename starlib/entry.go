@@ -21,16 +21,16 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Entry is what a run begins with: a node, or a function with parameters.
+// Entry is the entry point of a run: a node, or a function with parameters.
 type Entry struct {
 	Name   string
-	Node   *flow.Node        // which takes the one of Params, where there is one, or
-	Func   engine.Func       // which takes the values of Params in order
-	Params []generable.Field // whose guides are from field(...) or the docstring's Args section
-	Doc    string            // of the function, without its Args section
+	Node   *flow.Node        // takes the argument of the only parameter, if there is one; nil if Func is set
+	Func   engine.Func       // takes the arguments in the order of Params; nil if Node is set
+	Params []generable.Field // their guides come from field(...) or the docstring's Args section
+	Doc    string            // doc of the function, without its Args section
 }
 
-// entry describes a function as the beginning of a run.
+// entry returns a function as the entry point of a run.
 func entry(c *script.State, name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
 	at := c.NameSpan(fn)
 	if fn.HasVarargs() || fn.HasKwargs() {
@@ -60,8 +60,8 @@ func entry(c *script.State, name string, fn *starlark.Function) (*Entry, *diag.D
 	return e, nil
 }
 
-// Bind orders arguments given by name, converts them and fills in defaults. The error is an
-// [*engine.Error] that names every argument at fault.
+// Bind orders arguments that are given by name, converts them and fills in defaults. The error is an [*engine.Error]
+// that names every argument at fault.
 func (e *Entry) Bind(given map[string]generable.Value) ([]generable.Value, error) {
 	args := make([]generable.Value, len(e.Params))
 	used := 0
@@ -103,21 +103,21 @@ func badInput(format string, args ...any) *engine.Error {
 	return engine.Errorf(engine.KindInput, diag.BadInput, format, args...)
 }
 
-// mainRun is a function of the script as the beginning of a run.
+// mainRun is a function of the script as the entry point of a run.
 type mainRun struct {
 	*thread.Callback
 	params  []generable.Field
 	keyword []bool
 }
 
-// Info tells that every parameter is given.
+// Info describes the function as one whose parameters are all given.
 func (m *mainRun) Info() engine.FuncInfo {
 	info := m.About
 	info.Params, info.Needs = len(m.params), len(m.params)
 	return info
 }
 
-// converted makes arguments fit their parameters.
+// converted converts arguments to the types of their parameters.
 func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 	out := make([]generable.Value, len(args))
 	for i, v := range args {
@@ -129,7 +129,7 @@ func (m *mainRun) converted(args []generable.Value) ([]generable.Value, error) {
 		if errs != nil {
 			return nil, badInput("%s: %w", p.Name, errs).WithHelp("%s: %s", p.Name, about(p))
 		}
-		if errs := generable.CheckLimits(&p, w); errs != nil { // which name the field
+		if errs := generable.CheckLimits(&p, w); errs != nil { // these errors name the field
 			return nil, badInput("%w", errs).WithHelp("%s: %s", p.Name, about(p))
 		}
 		out[i] = w
@@ -167,7 +167,7 @@ type Test struct {
 	Name string
 	Doc  string
 	Pos  diag.Pos
-	Todo bool // it is not to run
+	Todo bool // it is not run
 }
 
 // Tests returns the tests of the entry script in the order in which they are written.
@@ -176,7 +176,7 @@ func (m *Module) Tests() []Test {
 	return tests
 }
 
-// tests returns the tests, and what is wrong with functions that are called like tests.
+// tests returns the tests, and what is wrong with functions that are named like tests.
 func (m *Module) tests() ([]Test, diag.List) {
 	var tests []Test
 	var wrong diag.List
@@ -198,7 +198,7 @@ func (m *Module) tests() ([]Test, diag.List) {
 	return tests, wrong
 }
 
-// TestEntry returns a test as what a run begins with: the function of the name, called with t.
+// TestEntry returns a test as the entry point of a run: the function with the given name, called with t.
 func (m *Module) TestEntry(name string, t double.Test) (*Entry, *diag.Diagnostic) {
 	fn, ok := m.entry.Globals[name].(*starlark.Function)
 	if !ok {
@@ -210,7 +210,7 @@ func (m *Module) TestEntry(name string, t double.Test) (*Entry, *diag.Diagnostic
 	return &Entry{Name: name, Func: &testRun{call, &testcase.T{Test: t, State: m.c}}}, nil
 }
 
-// testRun is a test as the beginning of a run.
+// testRun is a test as the entry point of a run.
 type testRun struct {
 	*thread.Callback
 	t *testcase.T

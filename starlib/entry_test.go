@@ -176,7 +176,7 @@ func TestModuleOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// TestLinks: a link that leads out of the directory is refused, one inside is followed.
+// TestLinks checks that a link that leads out of the directory is rejected, and one inside is followed.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

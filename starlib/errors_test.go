@@ -14,7 +14,7 @@ import (
 // section begins a further file in a test script: "-- lib/x.star --".
 var section = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
 
-// parts splits a test script into its main file and its companions.
+// parts splits a test script into its main file and its other files.
 func parts(src string) (main string, files []string) {
 	marks := section.FindAllStringSubmatchIndex(src, -1)
 	if marks == nil {
@@ -30,8 +30,8 @@ func parts(src string) (main string, files []string) {
 	return src[:marks[0][0]], files
 }
 
-// TestErrors holds the full text of diagnostics against golden files. Every script begins with
-// the rule that it breaks, and with the codes that it is about.
+// TestErrors compares the full text of diagnostics with golden files. Every script begins with the rule that it breaks,
+// and with the codes that it is about.
 func TestErrors(t *testing.T) {
 	files, err := filepath.Glob("testdata/errors/*.star")
 	if err != nil || len(files) == 0 {
@@ -57,7 +57,7 @@ func TestErrors(t *testing.T) {
 					t.Errorf("no %s among %q", code, codes(found))
 				}
 			}
-			parsed := starlib.NewParsed() // what is parsed once says the same when it is loaded twice
+			parsed := starlib.NewParsed() // a parsed script causes the same findings when it is loaded again
 			for i := range 2 {
 				m, again := loadWith(starlib.Options{Strict: strings.Contains(file, "strict"), Ungranted: strings.Contains(file, "ungranted"), Parsed: parsed}, main, more...)
 				if got, want := render(m, again), render(m, found); codes(found) != string(diag.NoMain) && got != want {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// What the examples of the reference speak of, see the head of docs/language.md.
+// The names that the examples of the reference use, see the head of docs/language.md.
 const exampleNames = `
 Draft = schema("A draft", title = str, score = int)
 Good = schema("It will do", score = int)
@@ -45,7 +45,7 @@ func TestPromise_26_142_Examples(t *testing.T) {
 	t.Run("results", func(t *testing.T) { namedResults(t, u, reference) })
 }
 
-// example runs one line, or loads it when nothing but the world outside says what it evaluates to.
+// example runs one line, or only loads it if its value depends on the outside world.
 func example(t *testing.T, reference, line string) {
 	if line == "" || !strings.Contains(reference, "\n"+line+"\n") {
 		t.Fatalf("the example %q is not in the reference", line)

@@ -24,14 +24,14 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// full is a journal whose store takes nothing.
+// full is a journal whose store accepts nothing.
 type full struct{ store.Memory }
 
 func (*full) Commit(context.Context, string, *engine.Effect, engine.Outcome) error {
 	return errors.New("the disk is full")
 }
 
-// failures are what a host alone can bring about, each with the rule that it shows.
+// failures are those that only a host can cause, each with the rule that it shows.
 var failures = []struct {
 	code diag.Code
 	rule string
@@ -71,7 +71,7 @@ var failures = []struct {
 	}},
 }
 
-// ended runs a script that asks a model, and what the host adds when there is any.
+// ended runs a script that calls a model, with what the host adds, if anything.
 func ended(t *testing.T, ctx context.Context, o starlib.Options, j engine.Journal, h engine.Handler) error {
 	t.Helper()
 	call := ""
@@ -93,7 +93,7 @@ func ended(t *testing.T, ctx context.Context, o starlib.Options, j engine.Journa
 
 var digest = regexp.MustCompile(`@[0-9a-f]{16}`)
 
-// TestFailures holds them against a golden file.
+// TestFailures compares them with a golden file.
 func TestFailures(t *testing.T) {
 	var got strings.Builder
 	for _, f := range failures {
@@ -119,7 +119,7 @@ func TestFailures(t *testing.T) {
 		}
 		got.WriteByte('\n')
 	}
-	text := digest.ReplaceAllString(got.String(), "@…") // it changes with what a request is made of
+	text := digest.ReplaceAllString(got.String(), "@…") // it changes with the contents of a request
 	const golden = "testdata/failures.golden"
 	if *update {
 		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
@@ -136,10 +136,10 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// rows find "# AS301 AS302: the rule", as golden rows are headed.
+// rows matches "# AS301 AS302: the rule", the heading of golden rows.
 var rows = regexp.MustCompile(`(?m)^# (AS\d{3}(?: AS\d{3})*): .`)
 
-// runCodes are those of runs in a store, which tests of stores and of durable runs ask for by name.
+// runCodes returns the codes of runs in a store, which tests of stores and of durable runs check by name.
 func runCodes(t *testing.T) (codes []string) {
 	t.Helper()
 	tested := ""
@@ -165,8 +165,8 @@ func runCodes(t *testing.T) (codes []string) {
 	return codes
 }
 
-// serverCodes are those that the faults of MCP servers give, one server for each: their messages hold
-// what a process said, and are no golden texts.
+// serverCodes returns the codes of faults of MCP servers, one server for each. Their messages contain the output of a
+// process, so they are not golden texts.
 func serverCodes(t *testing.T) (codes []string) {
 	t.Helper()
 	files, err := filepath.Glob("../engine/mcp/*_test.go")
@@ -187,7 +187,7 @@ func serverCodes(t *testing.T) (codes []string) {
 			}
 		}
 	}
-	// Those of runs on Temporal, whose tests look for them by themselves.
+	// The codes of runs on Temporal, which have their own tests.
 	elsewhere, err := filepath.Glob("../temporal/*/*/*_test.go")
 	if err != nil || len(elsewhere) == 0 {
 		t.Fatal("no tests of runs on Temporal", err)
@@ -207,8 +207,8 @@ func serverCodes(t *testing.T) (codes []string) {
 	return codes
 }
 
-// TestEveryCodeHasAGoldenRow demands, for every code that there is, a golden row which names the
-// rule: of loading in testdata/errors, of running in testdata/script, and of hosts in failures.
+// TestEveryCodeHasAGoldenRow requires, for every code, a golden row that names the rule: for loading in
+// testdata/errors, for running in testdata/script, and for hosts in failures.
 func TestEveryCodeHasAGoldenRow(t *testing.T) {
 	files, err := filepath.Glob("testdata/errors/*.star")
 	if err != nil || len(files) == 0 {
@@ -231,7 +231,7 @@ func TestEveryCodeHasAGoldenRow(t *testing.T) {
 		covered[code] = true
 	}
 	for _, e := range diag.Entries() {
-		if !covered[string(e.Code)] && !strings.HasPrefix(string(e.Code), "AS9") { // which flowjson has rows of
+		if !covered[string(e.Code)] && !strings.HasPrefix(string(e.Code), "AS9") { // flowjson has rows for these
 			t.Errorf("no golden row gives %s: %s", e.Code, e.Title)
 		}
 		delete(covered, string(e.Code))

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// closedFS fails the test when anything but regular files is opened.
+// closedFS fails the test when anything but a regular file is opened.
 type closedFS struct {
 	fstest.MapFS
 	t *testing.T
@@ -24,8 +24,8 @@ func (c closedFS) Open(name string) (fs.File, error) {
 	return c.MapFS.Open(name)
 }
 
-// TestFilesThatAreNotRead: opening a pipe or a device may never end, and no file is read in full
-// that is larger than the limit.
+// TestFilesThatAreNotRead checks that pipes and devices, whose opening may never end, are not opened, and that no file
+// larger than the limit is read completely.
 func TestFilesThatAreNotRead(t *testing.T) {
 	for _, tt := range []struct{ name, src, code, says, help string }{
 		{"a pipe", `x = file("pipe")`, "AS602", "cannot read pipe: it is no regular file but a device or a pipe", "argument of the run"},
@@ -59,7 +59,7 @@ func TestFilesThatAreNotRead(t *testing.T) {
 	}
 }
 
-// TestWithoutFiles: a script that is given as text alone can still name files.
+// TestWithoutFiles checks that a script that is given only as text can still name files.
 func TestWithoutFiles(t *testing.T) {
 	for src, code := range map[string]diag.Code{"x = file(\"a\")\n": diag.FileMissing, "load(\"a.star\", \"a\")\n": diag.LoadFailed} {
 		m, found := starlib.Load(context.Background(), starlib.Options{Entry: "main.star", Source: []byte(src)})

@@ -11,10 +11,10 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// apply makes the edits of fixes in a text. Positions count runes.
+// apply applies the edits of fixes to a text. Positions count runes.
 func apply(text string, fixes []diag.Fix) string {
 	lines := strings.Split(text, "\n")
-	slices.SortFunc(fixes, func(a, b diag.Fix) int { return b.Span.Col - a.Span.Col }) // from the right, so that columns stay
+	slices.SortFunc(fixes, func(a, b diag.Fix) int { return b.Span.Col - a.Span.Col }) // from the right, so that columns stay valid
 	for _, f := range fixes {
 		line := []rune(lines[f.Span.Line-1])
 		from := f.Span.Col - 1
@@ -23,7 +23,7 @@ func apply(text string, fixes []diag.Fix) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestFixesMend applies what a tool would and demands that the diagnostics are gone.
+// TestFixesMend applies fixes as a tool would and requires that the diagnostics are gone.
 func TestFixesMend(t *testing.T) {
 	files, err := filepath.Glob("testdata/errors/*.star")
 	if err != nil || len(files) == 0 {

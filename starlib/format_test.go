@@ -107,7 +107,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzFmt looks for formats that panic.
+// FuzzFmt searches for formats that panic.
 func FuzzFmt(f *testing.F) {
 	for _, s := range []string{".1f", ",d", "*^9", "+08.2e", "#x", "%", "é<3"} {
 		f.Add(s, 1.5, int64(7), "text")
@@ -121,7 +121,7 @@ func FuzzFmt(f *testing.F) {
 	})
 }
 
-// quote writes a Starlark string literal.
+// quote returns a Starlark string literal.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

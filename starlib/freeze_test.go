@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestFunctionsThatReferToThemselves: the interpreter freezes them without an end, which no
-// process survives. What they capture is frozen all the same; what cannot be is told of.
+// TestFunctionsThatReferToThemselves freezes functions on which the interpreter's Freeze would recurse until the
+// process ends. What they capture is frozen nevertheless; what cannot be frozen is reported.
 func TestFunctionsThatReferToThemselves(t *testing.T) {
 	m := sound(t, `
 def make():

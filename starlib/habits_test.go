@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// A habit is a script as somebody writes it who knows another language or library, the code of the one message that
-// it gets, what its help says, and the script as it is when that was followed.
+// A habit is a script as written by somebody who knows another language or library, the code of its only message, what
+// the help says, and the script after following the help.
 type habit struct{ name, src, code, help, after string }
 
 func answersHabits(t *testing.T, habits []habit) {

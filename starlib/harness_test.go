@@ -27,7 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// load loads a script of one file and its companions, given as names and texts.
+// load loads a script of one file and further files, given as names and texts.
 func load(src string, files ...string) (*starlib.Module, diag.List) {
 	return loadWith(starlib.Options{}, src, files...)
 }
@@ -44,7 +44,7 @@ func loadWith(o starlib.Options, src string, files ...string) (*starlib.Module, 
 	return starlib.Load(context.Background(), o)
 }
 
-// sound loads a script that must have no errors. It may declare agents for the test alone.
+// sound loads a script that must have no errors. It may declare agents only for the test.
 func sound(t testing.TB, src string, files ...string) *starlib.Module {
 	t.Helper()
 	m, found := load(src, files...)
@@ -70,7 +70,7 @@ func codes(l diag.List) string {
 	return strings.Join(out, " ")
 }
 
-// spec makes a run of main with an input, which for a function binds its parameters.
+// spec returns a run of main with an input, which binds the parameters of a function.
 func spec(t testing.TB, m *starlib.Module, input generable.Value) run.Spec {
 	t.Helper()
 	e, d := m.Main()
@@ -94,8 +94,8 @@ func spec(t testing.TB, m *starlib.Module, input generable.Value) run.Spec {
 	return run.Spec{Main: e.Func, Args: args}
 }
 
-// answers is a handler that answers each agent by a fixed text, and by what it was asked
-// when there is none.
+// answers returns a handler that answers each agent with a fixed text, or with the text of the request if there is
+// none.
 func answers(texts map[string]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		req := e.Req.(*model.Request)
@@ -138,8 +138,8 @@ func sorted(list []string) string {
 	return strings.Join(list, "\n")
 }
 
-// everywhere runs a spec on goroutines, on the cooperative scheduler with several seeds and on
-// replay, and demands equal results, effect ids and log lines.
+// everywhere runs a spec on goroutines, on the cooperative scheduler with several seeds and on replay, and requires
+// equal results, effect ids and log lines.
 func everywhere(t *testing.T, s run.Spec) (generable.Value, *log, error) {
 	t.Helper()
 	if s.Handler == nil {
@@ -179,7 +179,7 @@ func everywhere(t *testing.T, s run.Spec) (generable.Value, *log, error) {
 	return want, first, wantErr
 }
 
-// value reads JSON text.
+// value parses JSON text.
 func value(t testing.TB, text string) generable.Value {
 	t.Helper()
 	if !json.Valid([]byte(text)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// hostFlaws reports what the host adds that is not sound. No script is executed with it.
+// hostFlaws reports what is unsound in what the host adds. If anything is, no script is executed.
 func hostFlaws(o Options, file string) (found diag.List) {
 	report := func(what, name string, flaws []string) {
 		for _, flaw := range flaws {
@@ -92,8 +92,7 @@ func isName(s string) bool {
 	return ok && id.Name == s
 }
 
-// hostNames reports what the host gives a name that something else has: a script would call
-// the one and mean the other.
+// hostNames reports names of the host that are already taken: a script would use one and mean the other.
 func hostNames(o Options, file string) diag.List {
 	if len(o.Builtins)+len(o.Tools) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// TestHostNames: what a host adds has names of its own, and the message says which has not.
+// TestHostNames checks that what a host adds has unique names, and that the message says which has not.
 func TestHostNames(t *testing.T) {
 	row := func(name, of string) starlib.Builtin {
 		return starlib.Builtin{Name: name, Of: of, Doc: "Gives nothing.", Returns: "None", Effect: starlib.Pure,
@@ -47,7 +47,8 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
-// TestHostFlaws: what a host adds is sound, or nothing is executed and all that is wrong is said at once.
+// TestHostFlaws checks that if anything that a host adds is unsound, nothing is executed and everything that is wrong
+// is reported at once.
 func TestHostFlaws(t *testing.T) {
 	ok := func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.Value{}, nil }
 	field := func(name string, of *generable.Type) generable.Field { return generable.Field{Name: name, Type: of} }
@@ -72,7 +73,7 @@ func TestHostFlaws(t *testing.T) {
 		"a param twice":    {params(x, x), []string{`two of its parameters are named "x"`}},
 		"a wrong default":  {params(optional("x", generable.IntOf(1))), []string{`the default of its parameter "x" is no str`}},
 		"required at last": {params(optional("y", generable.StrOf("")), x), []string{`"x" must be given and follows "y"`}},
-		"several":          {starlib.Function("", "D.", []generable.Field{field("x", nil), field("x", nil)}, nil, nil), []string{"its name", "no function", "two of", `"x" has no`}}, // what is said twice is shown once
+		"several":          {starlib.Function("", "D.", []generable.Field{field("x", nil), field("x", nil)}, nil, nil), []string{"its name", "no function", "two of", `"x" has no`}}, // a repeated finding is shown once
 	} {
 		wantFlaws(t, name, starlib.Options{Builtins: []starlib.Builtin{tt.builtin}}, tt.want)
 	}

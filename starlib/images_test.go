@@ -15,7 +15,7 @@ import (
 
 const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
 
-// TestImages: pictures in an input go to the model as pictures, and its text says where they stood.
+// TestImages checks that pictures in an input reach the model as pictures, and its text says where they were.
 func TestImages(t *testing.T) {
 	m, found := load(`
 Page = schema(title = str, shots = list[Image], extra = field(Image | None, default = None))
@@ -71,7 +71,7 @@ func TestImagesMisused(t *testing.T) {
 	}
 }
 
-// What a model says aloud is the value of an agent whose output is Audio; another agent is sent its transcript.
+// The speech of a model is the value of an agent whose output is Audio; another agent receives its transcript.
 func TestAloud(t *testing.T) {
 	wav := &model.Audio{URL: "data:audio/wav;base64,UklGRg==", MIME: "audio/wav"}
 	aloud, words := model.Part{Kind: model.PartAudio, Audio: wav}, model.Part{Kind: model.PartText, Text: "Good day."}
@@ -104,7 +104,7 @@ func TestAloud(t *testing.T) {
 	}
 }
 
-// A picture that a model draws is the value of an agent whose output is Image, and an error that says so elsewhere.
+// A picture drawn by a model is the value of an agent whose output is Image, and an error that says so elsewhere.
 func TestImagesDrawn(t *testing.T) {
 	for script, want := range map[string]string{
 		`main = agent(output = Image, prompt = "Draw.")`:       `{"url":"data:image/png;base64,QUJD","mime":"image/png"}`,

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestJoints: a value of the wrong type is told where the script joined what gave it to what
-// takes it, and is shown.
+// TestJoints checks that a value of the wrong type is reported, and shown, where the script joined its producer to its
+// consumer.
 func TestJoints(t *testing.T) {
 	const parts = `any_fn = fn(lambda s: 3)
 upper = agent(run = lambda s: s.upper())
@@ -23,7 +23,7 @@ pick_any = fn(lambda s: {"a": "x" * 200})
 `
 	for _, tt := range []struct {
 		name, src string
-		at        string // of the caret in the last line, "" for the node's own place
+		at        string // column of the caret in the last line, "" for the node's own position
 		says      string
 	}{
 		{"operator", "main = any_fn >> upper", ">>", "upper takes str: want str, got int; any_fn gave 3"},
@@ -66,7 +66,7 @@ pick_any = fn(lambda s: {"a": "x" * 200})
 	}
 }
 
-// TestUnknownProviderPosition: it is the argument that is wrong, not the agent.
+// TestUnknownProviderPosition checks that the argument is reported, not the agent.
 func TestUnknownProviderPosition(t *testing.T) {
 	s := spec(t, sound(t, "main = agent(prompt = \"x\", model = \"olama/q\")"), generable.StrOf("in"))
 	s.Handler = engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {

@@ -28,42 +28,42 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Bounds of loading, unless [Options] say otherwise.
+// The bounds of loading, unless [Options] set others.
 const (
-	DefaultSteps     = 10_000_000 // of the interpreter
+	DefaultSteps     = 10_000_000 // interpreter steps
 	DefaultMaxSource = script.DefaultMaxSource
 	DefaultMaxFile   = script.DefaultMaxFile
 	DefaultMaxValue  = 64 << 20 // bytes
 )
 
-// Options say what to load and what the host adds to the language.
+// Options are what to load and what the host adds to the language.
 type Options struct {
-	FS     fs.FS  // where the script, the files it loads and those it reads are
+	FS     fs.FS  // holds the script, the files it loads and those it reads
 	Entry  string // the script's path in FS
-	Source []byte // the script's text, instead of reading Entry
-	Dir    string // shown before the names of files in positions; "" shows paths in FS
-	Root   string // the directory of FS that load and file stay in, above Entry; "" is Entry's own
+	Source []byte // the script's text; nil reads Entry
+	Dir    string // prefix of file names in positions; "" shows paths in FS
+	Root   string // the directory of FS that load and file cannot leave, at or above Entry's; "" is Entry's directory
 
-	// MaxValue bounds the bytes of what an operation makes, see [DefaultMaxValue].
+	// MaxValue bounds the size in bytes of what an operation makes, see [DefaultMaxValue].
 	MaxValue int64
 
-	// Parsed keeps the files as they are parsed, for a load of the same script later; nil keeps none.
+	// Parsed keeps the parsed files for a later load of the same script; nil keeps none.
 	Parsed *Parsed
 
-	// MaxSource bounds the bytes of the script and of each file that it loads, MaxFile those of each
-	// file that it reads; 0 is [DefaultMaxSource] and [DefaultMaxFile].
+	// MaxSource bounds the size in bytes of the script and of each file that it loads, MaxFile that of each file that
+	// it reads; 0 is [DefaultMaxSource] and [DefaultMaxFile].
 	MaxSource, MaxFile int64
 
-	// Hide takes secrets out of the texts of files that the script reads; nil takes out nothing. The module's
-	// hash is that of the files as they are.
+	// Hide removes secrets from the texts of files that the script reads; nil removes nothing. The module's hash is
+	// computed from the original files.
 	Hide func(text string) string
 
 	Grants capability.Grants // what the script may touch; nil is nothing
-	// ServerMay decides about the commands, hosts and secrets of MCP servers; nil has Grants decide.
+	// ServerMay decides about the commands, hosts and secrets of MCP servers; nil asks Grants.
 	ServerMay func(capability.Use) bool
-	Ungranted bool // report no use that is not granted: the script is only looked at
+	Ungranted bool // do not report uses that are not granted: the script is only inspected
 
-	Flow flowjson.LoadOptions // of an entry that is a flow as JSON
+	Flow flowjson.LoadOptions // for an entry that is a flow as JSON
 
 	Cover    bool          // count what runs, see [Module.Coverage]
 	Strict   bool          // note edges that only a run can check
@@ -77,27 +77,26 @@ type Options struct {
 	Print func(at diag.Pos, text string)
 	// Steps bounds the interpreter's steps while loading; 0 is [DefaultSteps].
 	Steps uint64
-	// OnCancel has f called, once and from anywhere, when the context of loading is cancelled,
-	// and returns what ends that: context.AfterFunc with the context. Without it, loading looks at
-	// the context every so many steps.
+	// OnCancel calls f once, from any goroutine, when the context of loading is cancelled, and returns a function that
+	// stops this: context.AfterFunc with the context. If it is nil, loading polls the context at intervals of steps.
 	OnCancel func(f func()) (stop func() bool)
 }
 
-// Load executes a script and what it loads, and checks the graph that it builds. The list
-// holds all that was found; the module can run when the list has no error. It is never nil,
-// so that the texts which the diagnostics quote are at hand.
+// Load executes a script and what it loads, and checks the graph that it builds. The list holds everything that was
+// found; the module can run if the list has no error. The module is never nil, so that the texts which the diagnostics
+// quote are available.
 //
 // Cancelling ctx ends the loading.
 func Load(ctx context.Context, o Options) (*Module, diag.List) { return load(ctx, o, nil) }
 
-// load loads a script for its own sake, or for what an analysis asks.
+// load loads a script, on behalf of an analysis if ask is not nil.
 func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.List) {
 	c := newLoader(o)
 	c.asked(ask)
 	c.begin(ctx)
 	name := path.Clean(o.Entry)
 	read, err := c.entryText(name)
-	if err == nil && flowjson.IsFlow(name, read) { // the script that loads it takes its place
+	if err == nil && flowjson.IsFlow(name, read) { // the script that loads the flow takes its place
 		c.Files[name] = string(read)
 		tools := text.Each(o.Tools, func(t *agent.Tool) string { return t.Name })
 		c.Flow = flowjson.Load(path.Join(o.Dir, name), string(read), o.Flow, tools)
@@ -125,7 +124,7 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	c.check(entry)
 	c.lint.CheckUnused(entry)
 	if entry.State == script.UnitDone {
-		c.ended(entry) // what was not checked to its end is not sound
+		c.ended(entry) // a file that was not checked to its end is not sound
 	}
 	found := c.end()
 	if c.Flow != nil {
@@ -134,7 +133,8 @@ func load(ctx context.Context, o Options, ask *analysis.Query) (*Module, diag.Li
 	return m, found
 }
 
-// inFlow moves what was found in the script that loads a flow to what in the flow's file is the reason: nobody wrote the script.
+// inFlow moves findings in the script that loads a flow to their cause in the flow's file, since nobody wrote that
+// script.
 func inFlow(found diag.List, shown string, f *flowjson.Entry) {
 	for _, d := range found {
 		if d.Span.File == shown {
@@ -148,8 +148,7 @@ func inFlow(found diag.List, shown string, f *flowjson.Entry) {
 	}
 }
 
-// GivenUp is what Load returns when nobody waits for it any more: a module of nothing, and why ctx has
-// ended.
+// GivenUp returns the result of a load that is abandoned because ctx has ended: an empty module, and the reason.
 func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
 	o.Parsed = nil
 	c := newLoader(o)
@@ -160,9 +159,9 @@ func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
 	return &Module{c: c.State, table: c.table, entry: entry}, c.end()
 }
 
-// entryText is the text of the script.
+// entryText returns the text of the script.
 func (c *loader) entryText(p string) ([]byte, error) {
-	isFlow := flowjson.IsFlow(p, c.opts.Source) // which is data
+	isFlow := flowjson.IsFlow(p, c.opts.Source) // data, which MaxSource does not bound
 	switch {
 	case c.opts.Source != nil && isFlow:
 		return c.opts.Source, nil
@@ -174,7 +173,7 @@ func (c *loader) entryText(p string) ([]byte, error) {
 	return c.ReadSource(p)
 }
 
-// checkMain checks what a run of the module begins with.
+// checkMain checks the entry point main.
 func (c *loader) checkMain(m *Module) {
 	main := m.entry.Globals["main"]
 	if main == nil && m.entry.State == script.UnitDone && !c.query.Lost("main") {
@@ -200,7 +199,7 @@ func (c *loader) checkMain(m *Module) {
 	}
 }
 
-// TestSuffix is the end of the names of files that hold tests.
+// TestSuffix is the suffix of the names of files that hold tests.
 const TestSuffix = "_test.star"
 
 // checkTests checks the tests of a test file.
@@ -220,8 +219,8 @@ func (c *loader) checkTests(m *Module) {
 	}
 }
 
-// nearlyMain warns of what is all but called main in a file without one, as a file for load is: the letters of main in
-// another case, two of them swapped, or one twice.
+// nearlyMain warns of a name that is almost main in a file without a main, which a file for load is: main in another
+// case, with two letters swapped, or with one doubled.
 func (c *loader) nearlyMain(m *Module) {
 	near := func(name string) bool {
 		name = strings.ToLower(strings.Trim(name, "_"))
@@ -244,7 +243,7 @@ func (c *loader) nearlyMain(m *Module) {
 	}
 }
 
-// check looks into the functions of the files that were opened since begin.
+// check checks the functions of the files that were opened since begin.
 func (c *loader) check(entry *script.Unit) {
 	for _, known := range c.Composed {
 		known()
@@ -276,7 +275,7 @@ func (c *loader) execute(u *script.Unit) {
 func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	u.Text = bytes.TrimPrefix(u.Text, byteOrderMark)
 	f := c.parsed.file(u.Shown, u.Text, c.stopped)
-	if c.ended(u) { // each pass over a long file takes its time
+	if c.ended(u) { // each pass over a long file takes time
 		return false
 	}
 	found := copied(f.found)
@@ -324,7 +323,7 @@ func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	if c.counters != nil {
 		cover.Forget(u.Globals)
 	}
-	u.Missing.Told() // they are reported, each as it is found
+	u.Missing.Told() // each was reported when it was found
 	if err != nil {
 		if d := c.raisedDiagnostic(c.reasoned(err)); d != nil && (d.Code == diag.Cancelled || d.Code == diag.Timeout) {
 			c.reportEnd(u, d)
@@ -336,7 +335,7 @@ func (c *loader) compileAndRun(u *script.Unit) (ok bool) {
 	return true
 }
 
-// ended reports that loading was cancelled, or is out of time, before the file is run.
+// ended reports whether loading was cancelled, or is out of time, before the file is run.
 func (c *loader) ended(u *script.Unit) bool {
 	err := c.cancelled()
 	if err == nil {
@@ -348,8 +347,7 @@ func (c *loader) ended(u *script.Unit) bool {
 	return true
 }
 
-// reportEnd reports the end of loading once: files that wait for the one that was at work end for
-// the same reason.
+// reportEnd reports the end of loading once: files that wait for the one being executed end for the same reason.
 func (c *loader) reportEnd(u *script.Unit, d *diag.Diagnostic) {
 	if !c.over {
 		c.over = true
@@ -357,7 +355,7 @@ func (c *loader) reportEnd(u *script.Unit, d *diag.Diagnostic) {
 	}
 }
 
-// byteOrderMark is what some editors put before UTF-8 text. It says nothing there.
+// byteOrderMark is what some editors write before UTF-8 text. It has no meaning there.
 var byteOrderMark = []byte("\ufeff")
 
 // panicError keeps the stack of a panic.

@@ -26,7 +26,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// loader executes the files of a script, which makes its state.
+// loader executes the files of a script and thereby builds its state.
 type loader struct {
 	*script.State
 	opts        Options
@@ -34,21 +34,21 @@ type loader struct {
 	table       *table.Table
 	lint        *lint.Linter
 	language    starlark.StringDict              // the names of the language
-	bounded     starlark.StringDict              // builtins of the interpreter with bounds
-	environment starlark.StringDict              // all names that are predeclared, and what the compiler adds
+	bounded     starlark.StringDict              // the interpreter's builtins, with bounds
+	environment starlark.StringDict              // all predeclared names, and those that the compiler adds
 	loading     []*script.Unit                   // the chain of files that load each other, outermost first
-	counters    *cover.Counters                  // of a script that is covered, else nil
-	steps       uint64                           // of the interpreter, left for loading
+	counters    *cover.Counters                  // nil unless the script is covered
+	steps       uint64                           // interpreter steps left for loading
 	stop        error                            // why the executing file was stopped
-	prompt      bool                             // it loads the statements of a workspace
+	prompt      bool                             // the loader loads the statements of a workspace
 	over        bool                             // loading was cancelled, which is reported once
-	fresh       []*script.Unit                   // files that were opened since begin
-	calls       map[*diag.Diagnostic][]diag.Note // that led to the function in which it was found
-	query       *analysis.Query                  // what an analysis asks of the entry script; nil for nothing
+	fresh       []*script.Unit                   // files opened since begin
+	calls       map[*diag.Diagnostic][]diag.Note // the calls that led to the function in which a diagnostic was found
+	query       *analysis.Query                  // what an analysis asks of the entry script, or nil
 
-	form   *prompt.Form // in which formed is compiled, of a workspace; may be nil
+	form   *prompt.Form // the form in which formed is compiled, for a workspace; may be nil
 	formed *script.Unit
-	taken  func(called []starlark.Value) error // freezes what the graph calls, of a workspace; nil freezes all
+	taken  func(called []starlark.Value) error // freezes what the graph calls, for a workspace; nil freezes everything
 }
 
 func newLoader(o Options) (c *loader) {
@@ -58,7 +58,7 @@ func newLoader(o Options) (c *loader) {
 	s.EffectClass = func(fn starlark.Value) engine.Class { return lint.EffectClassOf(s, fn) }
 	s.Nodes = func(v starlark.Value) []*flow.Node { return lint.Nodes(s, v) }
 	s.Spend = func(steps int) error {
-		if s.Sealed.Load() { // runs have bounds of their own
+		if s.Sealed.Load() { // runs have their own bounds
 			return nil
 		}
 		return c.spend(uint64(steps))
@@ -77,8 +77,8 @@ func newLoader(o Options) (c *loader) {
 	return c
 }
 
-// asked loads the entry script for an analysis, if there is one: stand-ins take the place of names whose statements
-// were blanked.
+// asked prepares the loader to load the entry script for an analysis; q may be nil. Stand-ins replace the names whose
+// statements were blanked.
 func (c *loader) asked(q *analysis.Query) {
 	if q == nil {
 		return
@@ -90,7 +90,7 @@ func (c *loader) asked(q *analysis.Query) {
 	}
 }
 
-// standIn gives a name that nothing binds a value that fits everywhere.
+// standIn binds an unbound name to a value that fits everywhere.
 func (c *loader) standIn(name string) {
 	if c.Predeclared[name] == nil {
 		c.Predeclared[name] = &value.Failed{}
@@ -98,7 +98,7 @@ func (c *loader) standIn(name string) {
 	}
 }
 
-// begin begins composing, or goes on with it where it has ended.
+// begin begins composing, or resumes it after end.
 func (c *loader) begin(ctx context.Context) {
 	if c.Session.Sealed() {
 		c.Session = c.Session.Extend()
@@ -124,7 +124,7 @@ func (c *loader) end() diag.List {
 	return found
 }
 
-// mostValue is the value limit.
+// mostValue returns the limit on the size of values.
 func (c *loader) mostValue() int64 {
 	if c.opts.MaxValue > 0 {
 		return c.opts.MaxValue
@@ -132,7 +132,7 @@ func (c *loader) mostValue() int64 {
 	return DefaultMaxValue
 }
 
-// predeclare makes the names of the language.
+// predeclare creates the names of the language.
 func (c *loader) predeclare() {
 	c.Predeclared = starlark.StringDict{}
 	for _, b := range c.table.Rows() {
@@ -164,13 +164,13 @@ func (c *loader) openAs(p, shown string) *script.Unit {
 	return u
 }
 
-// Names are the builtins as the checks of the syntax need them.
+// names returns the builtins in the form that the syntax checks need.
 func (c *loader) names() source.Names {
 	some := func() []string { return make([]string, 0, 16) }
 	n, ofInterpreter := source.Names{Builtins: c.language.Keys(), FieldMakers: some(), TypeMakers: some(), NodeMakers: some(), Conditions: some()}, c.bounded
 	n.Builtins = slices.DeleteFunc(n.Builtins, func(name string) bool {
 		b, ok := c.table.Lookup(name)
-		return ok && b.May || ofInterpreter.Has(name) // scripts may name something of their own so
+		return ok && b.May || ofInterpreter.Has(name) // scripts may bind these names themselves
 	})
 	for _, b := range c.table.Rows() {
 		if b.Value && b.Returns == "predicate" {
@@ -193,7 +193,7 @@ func (c *loader) names() source.Names {
 	return n
 }
 
-// seal ends composing: nothing of the module changes from now on.
+// seal ends composing: the module does not change after this.
 func (c *loader) seal() {
 	c.IndexFunctions()
 	for _, f := range c.AtEnd {
@@ -243,8 +243,7 @@ func (c *loader) freezeModule() {
 	}
 }
 
-// newThread makes the thread that executes a file while it is loaded, bounded in steps and by the
-// context of loading.
+// newThread returns the thread that executes a file while it is loaded, bounded in steps and by the context of loading.
 func (c *loader) newThread(u *script.Unit) *starlark.Thread {
 	t := &starlark.Thread{
 		Name: u.Shown,
@@ -272,10 +271,10 @@ func (c *loader) newThread(u *script.Unit) *starlark.Thread {
 	return t
 }
 
-// stopped reports whether loading is to end, for passes over a file.
+// stopped reports whether loading must end. Passes over a file poll it.
 func (c *loader) stopped() bool { return c.Ended() }
 
-// cancelled tells that loading was cancelled, or is out of time, nil when it may go on.
+// cancelled returns an error if loading was cancelled or is out of time, and nil if it may continue.
 func (c *loader) cancelled() error {
 	if c.Context.Err() == nil {
 		return nil
@@ -295,7 +294,7 @@ func (c *loader) cancelled() error {
 	return &engine.Error{Kind: engine.KindCancelled, Code: diag.Cancelled, Message: what + " was cancelled", Cause: cause}
 }
 
-// tick looks at the bounds of loading.
+// tick enforces the bounds of loading.
 func (c *loader) tick(th *starlark.Thread) error {
 	if err := c.cancelled(); err != nil {
 		return err
@@ -306,7 +305,7 @@ func (c *loader) tick(th *starlark.Thread) error {
 	return c.spend(thread.StepChunk)
 }
 
-// spend takes steps off those that are left for loading.
+// spend takes steps off those left for loading.
 func (c *loader) spend(steps uint64) error {
 	if c.steps < steps {
 		c.steps = 0
@@ -321,8 +320,7 @@ func (c *loader) spend(steps uint64) error {
 	return nil
 }
 
-// reasoned puts the reason for which a thread was cancelled in the place of the interpreter's
-// words, and keeps where it was.
+// reasoned replaces the interpreter's message for a cancelled thread by the reason, and keeps the position.
 func (c *loader) reasoned(err error) error {
 	if c.stop == nil && thread.ScriptMessage(err) == thread.Interrupted {
 		c.stop = c.cancelled()
@@ -340,8 +338,7 @@ func (c *loader) reasoned(err error) error {
 	return &own
 }
 
-// ofMistake reports whether a text shows what stands in the place of something that was reported: the error says
-// more.
+// ofMistake reports whether a text shows a stand-in for something that was reported. The reported error says more.
 func (c *loader) ofMistake(text string) bool {
 	return (strings.Contains(text, value.FailedType) || strings.Contains(text, generable.ErrorT.String())) && c.Session.Diagnostics().HasErrors()
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// raisedDiagnostic tells of an error that ended the execution of a file.
+// raisedDiagnostic returns the diagnostic of an error that ended the execution of a file. It returns nil if the error
+// was reported already.
 func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.ScriptError, Message: thread.ScriptMessage(err), Cause: err}
 	var x *value.ConvertError
@@ -44,7 +45,7 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 		if d.Code == diag.UnknownAttribute {
 			d.Span = c.spanOfAttribute(d)
 			if c.reportedAt(d) {
-				return nil // the look at the syntax saw it
+				return nil // the syntax check reported it
 			}
 		}
 		if trace := thread.TraceOf(err); len(trace) > 1 {
@@ -66,22 +67,22 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 		return d
 	}
 	if c.reportedAt(d) {
-		return nil // the check of the syntax saw it, and knows more
+		return nil // the syntax check reported it, and knows more
 	}
 	return d
 }
 
-// missingAttribute is how the interpreter says that a value of its own has no such attribute.
+// missingAttribute matches the interpreter's message that one of its values has no such attribute.
 var missingAttribute = lazy.Regexp(`^(\w+) has no \.(\w+) (?:field or method|attribute)(?: \(did you mean \.(\w+)\?\))?$`)
 
-// reportedAt reports whether a line has a diagnostic of the same code already.
+// reportedAt reports whether a line already has a diagnostic with the same code.
 func (c *loader) reportedAt(d *diag.Diagnostic) bool {
 	return slices.ContainsFunc(c.Session.Diagnostics(), func(o *diag.Diagnostic) bool {
 		return o.Code == d.Code && o.Span.File == d.Span.File && o.Span.Line == d.Span.Line
 	})
 }
 
-// spanOfAttribute moves from the dot to the name behind it.
+// spanOfAttribute moves the span from the dot to the name after it.
 func (c *loader) spanOfAttribute(d *diag.Diagnostic) diag.Span {
 	at := d.Span
 	i := strings.LastIndex(d.Message, "has no .")
@@ -101,8 +102,8 @@ func (c *loader) spanOfAttribute(d *diag.Diagnostic) diag.Span {
 	return at
 }
 
-// spanOfError is the place of the innermost call in a file: the function called when a
-// builtin failed, else the operation itself.
+// spanOfError returns the place of the innermost call in a file: the called function if a builtin failed, otherwise the
+// operation itself.
 func (c *loader) spanOfError(eval *starlark.EvalError) diag.Span {
 	stack := eval.CallStack
 	for i := len(stack) - 1; i >= 0; i-- {
@@ -124,11 +125,11 @@ func (c *loader) spanOfError(eval *starlark.EvalError) diag.Span {
 	return diag.Span{}
 }
 
-// mostCalls is how many calls are told of a mistake that functions inside functions found.
+// mostCalls bounds the calls that the notes of one mistake list.
 const mostCalls = 3
 
-// traceCalls remembers which calls led to what is reported, the innermost first. What is wrong
-// with a node that a factory makes is often an argument of the factory.
+// traceCalls remembers the calls that led to a diagnostic, innermost first. A mistake in a node that a factory makes is
+// often in an argument of the factory.
 func (c *loader) traceCalls(d *diag.Diagnostic) {
 	if c.Thread == nil || len(d.Trace) > 0 {
 		return
@@ -157,15 +158,15 @@ func (c *loader) traceCalls(d *diag.Diagnostic) {
 	}
 }
 
-// alike is what mistakes have in common that calls of one function lead to: a factory that is wrong
-// is told of once, however often it is called.
+// alike identifies mistakes that several calls of one function cause: a mistake in a factory is reported once, however
+// often the factory is called.
 type alike struct {
 	at            diag.Pos
 	code          diag.Code
 	message, help string
 }
 
-// withCalls adds the calls that led to what was found, in a sorted list.
+// withCalls adds notes with the calls that led to each diagnostic of a sorted list.
 func (c *loader) withCalls(found diag.List) diag.List {
 	first := map[alike]*diag.Diagnostic{}
 	more := map[*diag.Diagnostic]int{}

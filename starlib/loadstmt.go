@@ -25,8 +25,8 @@ func indexLoads(u *script.Unit) {
 	}
 }
 
-// load serves a load statement. What cannot be loaded is reported, and stand-ins take the
-// place of the names, so that the loading file is checked all the same.
+// load serves a load statement. It reports what cannot be loaded, and binds those names to stand-ins, so that the
+// loading file is checked nevertheless.
 func (c *loader) load(thread *starlark.Thread, module string) (starlark.StringDict, error) {
 	pos := thread.CallFrame(0).Pos
 	from := c.ByName[pos.Filename()]
@@ -36,7 +36,7 @@ func (c *loader) load(thread *starlark.Thread, module string) (starlark.StringDi
 		at = diag.Span{Pos: script.Position(stmt.Module.TokenPos), Len: utf8.RuneCountInString(stmt.Module.Raw)}
 	}
 	u := c.unitFor(from, module, at)
-	dict := starlark.StringDict{} // of the names that are asked for: a file may define many
+	dict := starlark.StringDict{} // only the names that are asked for: a file may define many
 	if stmt == nil {
 		return dict, nil
 	}
@@ -59,7 +59,7 @@ func (c *loader) load(thread *starlark.Thread, module string) (starlark.StringDi
 	return dict, nil
 }
 
-// missingName tells that the file u does not define a name that is loaded from it.
+// missingName reports that the file u does not define a name that is loaded from it.
 func (c *loader) missingName(from, u *script.Unit, id *syntax.Ident) {
 	d := &diag.Diagnostic{Code: diag.LoadFailed, Span: script.NameSpan(id),
 		Message: fmt.Sprintf("%s does not define %s", u.Shown, id.Name)}
@@ -73,7 +73,7 @@ func (c *loader) missingName(from, u *script.Unit, id *syntax.Ident) {
 	c.Session.Report(d)
 }
 
-// unitFor finds, or loads, the file that a load statement names, or nil.
+// unitFor finds or loads the file that a load statement names. It returns nil on failure.
 func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script.Unit {
 	p, bad := c.Resolve(from, module, at)
 	if bad != nil {
@@ -111,9 +111,9 @@ func (c *loader) unitFor(from *script.Unit, module string, at diag.Span) *script
 	return u
 }
 
-// cycle reports files that load each other, with the chain.
+// cycle returns the diagnostic for files that load each other, with the chain.
 func (c *loader) cycle(u, from *script.Unit, at diag.Span) *diag.Diagnostic {
-	files := c.loading[slices.Index(c.loading, u)+1:] // all of them, when u is the entry script
+	files := c.loading[slices.Index(c.loading, u)+1:] // all of them if u is the entry script
 	chain := text.Each(files, func(u *script.Unit) string { return u.Shown + " → " })
 	d := &diag.Diagnostic{Code: diag.LoadCycle, Span: at, Message: "these files load each other: " + u.Shown + " → " + strings.Join(chain, "") + u.Shown,
 		Help: []string{"move what both need into a third file"}}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// numbered writes a line for each number from 0.
+// numbered returns a line for each number from 0.
 func numbered(n int, line string) string {
 	var b strings.Builder
 	for i := range n {
@@ -17,7 +17,7 @@ func numbered(n int, line string) string {
 	return b.String()
 }
 
-// TestManyUnknownNames: loading a script of many of them takes what its length takes. The
+// TestManyUnknownNames checks that loading a script with many unknown names takes time that grows with its length. The
 // interpreter's own resolver collects all known names for each.
 func TestManyUnknownNames(t *testing.T) {
 	for name, script := range map[string]func(n int) (main string, files []string){
@@ -66,7 +66,7 @@ func TestManyUnknownNames(t *testing.T) {
 	}
 }
 
-// TestSuggestionsEnd: names are compared as long as that is not most of the work.
+// TestSuggestionsEnd checks that names are compared only while that is not most of the work.
 func TestSuggestionsEnd(t *testing.T) {
 	_, found := load(numbered(30_000, "x# = 1\n") + "undefined = 1\n" + numbered(90, "y# = undefined#\n"))
 	if help := strings.Join(found[0].Help, ""); !strings.Contains(help, "did you mean") {
@@ -77,7 +77,7 @@ func TestSuggestionsEnd(t *testing.T) {
 	}
 }
 
-// TestNULByte: the interpreter's scanner takes it for the end of the file.
+// TestNULByte uses a byte that the interpreter's scanner treats as the end of the file.
 func TestNULByte(t *testing.T) {
 	_, found := load("x = 1\ny = \"a\x00\"\nz = 2\n")
 	if codes(found) != "AS101" || found[0].Span.Line != 2 || found[0].Span.Col != 7 || !strings.Contains(found[0].Message, "NUL") {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestModelSettings: what a script says of a model and its calls is what the engine's agent has.
+// TestModelSettings checks that the engine's agent has the settings that a script gives a model and its calls.
 func TestModelSettings(t *testing.T) {
 	m := sound(t, `
 def lookup(word = str):

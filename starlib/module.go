@@ -29,14 +29,14 @@ type Module struct {
 	c        *script.State
 	table    *table.Table
 	entry    *script.Unit
-	counters *cover.Counters // of a script that is covered, else nil
-	entries  sync.Map        // of functions, by name: all runs of one share it
+	counters *cover.Counters // nil unless the script is covered
+	entries  sync.Map        // functions by name: all runs of a function share its entry
 }
 
-// File is the name of the script's file, without its directory.
+// File returns the name of the script's file, without its directory.
 func (m *Module) File() string {
 	if m.c.Flow != nil {
-		return path.Base(m.c.Disk.Entry) // not that of the script which loads it
+		return path.Base(m.c.Disk.Entry) // not the file of the script that loads the flow
 	}
 	return path.Base(m.entry.Path)
 }
@@ -59,7 +59,7 @@ func (m *Module) Node(name string) *flow.Node {
 // Nodes returns every node of the script and the files it loads, in the order they were made.
 func (m *Module) Nodes() []*flow.Node { return m.c.Session.Nodes() }
 
-// Keeps is the first memory of the script that is kept in a session, nil for none.
+// Keeps returns the first memory of the script that is kept in a session, or nil.
 func (m *Module) Keeps() *agent.MemoryBank { return m.c.Session.Kept() }
 
 // Sleeps reports whether a function of the script may sleep.
@@ -73,8 +73,8 @@ func (m *Module) Type(name string) *generable.Type {
 	return nil
 }
 
-// Value returns the data that a global of the entry script holds. It reports false where there is none,
-// or where it is no data.
+// Value returns the data that a global of the entry script holds. It returns false if the global does not exist or is
+// not data.
 func (m *Module) Value(name string) (generable.Value, bool) {
 	v := m.entry.Globals[name]
 	if v == nil {
@@ -84,8 +84,8 @@ func (m *Module) Value(name string) (generable.Value, bool) {
 	return out, err == nil
 }
 
-// Describe says what a name of the entry script or of the language means: its type, its form as text, what help
-// shows of it and where a function or node is written. The type is "" where there is no such name.
+// Describe describes a name of the entry script or of the language: its type, its form as text, its help, and where a
+// function or node is written. The type is "" if the name does not exist.
 func (m *Module) Describe(name string) (typ, text, help string, at diag.Pos) {
 	v := m.entry.Globals[name]
 	if v == nil {
@@ -103,19 +103,19 @@ func (m *Module) Describe(name string) (typ, text, help string, at diag.Pos) {
 	case *starlark.Function:
 		at = script.Position(v.Position())
 	}
-	if text, _ = value.PlainText(v); text == "" { // it is too deep to be shown
+	if text, _ = value.PlainText(v); text == "" { // too deep to be shown
 		text = v.Type()
 	}
 	return v.Type(), text, doc.Help(m.table, v), at
 }
 
-// Sources returns the texts of all files by the names that positions carry.
+// Sources returns the texts of all files by their names in positions.
 func (m *Module) Sources() diag.Sources {
 	return diag.SourceFunc(func(file string) (string, bool) {
 		if u := m.c.ByName[file]; u != nil && u.Text != nil {
 			return string(u.Text), true
 		}
-		for p, text := range m.c.Files { // a flow as JSON has positions as well
+		for p, text := range m.c.Files { // a flow as JSON has positions too
 			if path.Join(m.c.Disk.Dir, p) == file {
 				return text, true
 			}
@@ -139,10 +139,10 @@ func (m *Module) Files() []string {
 	return slices.Compact(paths)
 }
 
-// Links lists the paths by which the script reaches files through symbolic links, sorted.
+// Links lists the paths through which the script reaches files by symbolic links, sorted.
 func (m *Module) Links() []string { return slices.Sorted(maps.Keys(m.c.Links)) }
 
-// Path is the entry script's name as positions carry it.
+// Path returns the entry script's name in positions.
 func (m *Module) Path() string { return m.entry.Shown }
 
 // Hash identifies the script: the names and contents of all its files. Runs are pinned to it.
@@ -151,9 +151,9 @@ func (m *Module) Hash() string {
 	return hash
 }
 
-// Bundle returns the path of the entry, and the texts of all files of the script by their paths, without what hide takes
-// out of them, and the hash of that: the script's own where hide is nil or takes out nothing. It is the hash of the script
-// that is loaded from the bundle.
+// Bundle returns the texts of all files of the script by their paths, with the path of the entry, and their hash. It
+// removes from the texts what hide removes; if hide is nil or removes nothing, the hash is the script's own. A script
+// that is loaded from the bundle has this hash.
 func (m *Module) Bundle(hide func(text string) string) (hash string, b engine.Bundle) {
 	b = engine.Bundle{Entry: m.entry.Path, Files: map[string][]byte{}}
 	h := sha256.New()
@@ -173,7 +173,7 @@ func (m *Module) Bundle(hide func(text string) string) (hash string, b engine.Bu
 	return hex.EncodeToString(h.Sum(nil)), b
 }
 
-// Types returns the types that the script and the files it loads declare, and those of its nodes.
+// Types returns the types that the script and the files it loads declare, and the input and output types of its nodes.
 func (m *Module) Types() []*generable.Type {
 	all := slices.Clone(m.c.Types.All)
 	for _, n := range m.Nodes() {
@@ -182,20 +182,20 @@ func (m *Module) Types() []*generable.Type {
 	return all
 }
 
-// Table is the table of builtins that the script was loaded with.
+// Table returns the table of builtins that the script was loaded with.
 func (m *Module) Table() *Table { return &Table{m.table} }
 
 // Main returns the entry named main, see [Module.Entry].
 func (m *Module) Main() (*Entry, *diag.Diagnostic) { return m.Entry("main") }
 
-// Entry returns what a run can begin with: the node or function that a global holds. The
-// diagnostic says why there is none.
+// Entry returns an entry point for runs: the node or function that a global holds. If the global holds neither, the
+// diagnostic says why.
 func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	v := m.entry.Globals[name]
 	switch v := v.(type) {
 	case *value.Node:
 		e := &Entry{Name: name, Node: v.Node}
-		if m.c.Flow != nil && name == "main" { // a flow as JSON can be run without an input
+		if m.c.Flow != nil && name == "main" { // a flow as JSON can run without an input
 			e.Doc = m.c.Flow.Doc
 			e.Params = []generable.Field{{Name: "input", Type: generable.StrT, Optional: true, Default: generable.StrOf("")}}
 		}
@@ -235,7 +235,7 @@ func (m *Module) Entry(name string) (*Entry, *diag.Diagnostic) {
 	return nil, d
 }
 
-// missingEntry says what to write where a script has nothing to run under a name.
+// missingEntry suggests what to write if a script has nothing to run under a name.
 func (m *Module) missingEntry(name string, runnable []string) string {
 	near, isNear := diag.Suggest(name, runnable)
 	switch {
@@ -253,24 +253,24 @@ func (m *Module) missingEntry(name string, runnable []string) string {
 	return "it has no node and no function"
 }
 
-// Use is a place where a script uses a capability. Its target is "" where it is not written out,
-// and its operation where the module is given a name of its own.
+// Use is a place where a script uses a capability. Its target is "" if the script computes it, and its operation is ""
+// if the module is bound to another name.
 type Use struct {
 	capability.Use
 	Span diag.Span
 }
 
-// Uses are the places where the script, with all that it loads, uses capabilities, in the order
-// of files and lines.
+// Uses returns the places where the script and all that it loads use capabilities, in the order of files and lines.
 func (m *Module) Uses() []Use {
 	return text.Each(m.c.Uses, func(u script.Use) Use { return Use{u.Use, u.Span} })
 }
 
-// Place is a part of a script that can run: a statement, the body of a lambda, an arm of `x if c else y`, an element
-// of a comprehension, or a way that a call of attempt, retry, fallback or race can go. Count is how often it began to.
+// Place is a part of a script that can run: a statement, the body of a lambda, an arm of `x if c else y`, an element of
+// a comprehension, or one of the ways that a call of attempt, retry, fallback or race can go. Count is how often it
+// began to run.
 type Place = cover.Place
 
-// Kinds of places.
+// The kinds of places.
 const (
 	StatementPlace = cover.Statement
 	LambdaPlace    = cover.Lambda
@@ -279,11 +279,11 @@ const (
 	WayPlace       = cover.Way
 )
 
-// Coverage returns the places of all files of the script with their counts, sorted by file and position; nil unless
-// [Options.Cover] was set. Runs may go on meanwhile.
+// Coverage returns the places of all files of the script with their counts, sorted by file and position. It returns nil
+// unless [Options.Cover] was set. Runs may continue meanwhile.
 func (m *Module) Coverage() []Place { return m.places(false) }
 
-// TakeCoverage is [Module.Coverage], after which counting begins again at 0.
+// TakeCoverage is [Module.Coverage], but resets the counts to 0.
 func (m *Module) TakeCoverage() []Place { return m.places(true) }
 
 func (m *Module) places(take bool) []Place {

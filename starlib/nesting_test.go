@@ -14,11 +14,11 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// deep makes x, a value that is nested as deep as many steps can make it.
+// deep defines x, a value nested as deeply as many steps can make it.
 const deep = "def nest(n = 600000):\n    x = []\n    for i in range(n):\n        x = [x]\n    return x\n"
 
-// TestDeepValuesAreRefused: a Go stack that overflows ends the process, so nothing that a
-// script can nest without end may be walked by recursion without a bound.
+// TestDeepValuesAreRefused checks that nothing a script can nest endlessly is walked by unbounded recursion: an
+// overflow of the Go stack ends the process.
 func TestDeepValuesAreRefused(t *testing.T) {
 	for name, src := range map[string]string{
 		"json.decode, open":       `x = json.decode("[" * 3000000)`,
@@ -57,7 +57,7 @@ func TestDeepValuesAreRefused(t *testing.T) {
 		"shared tuples":           "def f():\n    x = ()\n    for i in range(60):\n        x = (x, x)\n    return str(x)\nx = f()",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() { // less depth is deep enough for a bound, if not for a stack
+			if testing.Short() { // less depth suffices to exceed a bound, if not a stack
 				src = strings.NewReplacer("3000000", "30000", "1000000", "30000", "600000", "30000", "300000", "30000", "100000", "20000").Replace(src)
 			}
 			m, found := loadWith(starlib.Options{Steps: 1 << 40}, src)
@@ -66,7 +66,7 @@ func TestDeepValuesAreRefused(t *testing.T) {
 			}
 		})
 	}
-	// Freezing, which loading ends by, and what says no more than that a value is there.
+	// Freezing, which ends loading, and code that only mentions a value.
 	for name, src := range map[string]string{
 		"freeze":              deep + `x = nest()`,
 		"isinstance":          deep + "x = nest()\ny = [isinstance(x, list), type(x), len(x)]",
@@ -78,7 +78,7 @@ func TestDeepValuesAreRefused(t *testing.T) {
 	}
 }
 
-// TestJSONNesting: brackets inside of strings do not count, and the bound is 500.
+// TestJSONNesting checks that brackets in strings do not count, and that the bound is 500.
 func TestJSONNesting(t *testing.T) {
 	sound(t, `
 x = json.decode("[" * 500 + "]" * 500)
@@ -123,7 +123,7 @@ func TestScriptsAreUTF8(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: a mark before the text means nothing, here as elsewhere.
+// TestByteOrderMark checks that a mark before the text has no meaning.
 func TestByteOrderMark(t *testing.T) {
 	m := sound(t, "\ufeffload(\"lib.star\", \"y\")\nx = y\n", "lib.star", "\ufeffy = 1\n")
 	if text, _ := m.Sources().Source("main.star"); strings.HasPrefix(text, "\ufeff") {
@@ -131,7 +131,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// TestTraceOfEndlessRecursion: its ends tell all that there is to know.
+// TestTraceOfEndlessRecursion checks that the trace keeps its ends, which contain all information.
 func TestTraceOfEndlessRecursion(t *testing.T) {
 	for depth, want := range map[int]int{3: 5, 90: 92, 5000: 16} {
 		src := fmt.Sprintf("def down(n):\n    if n == 0:\n        fail(\"bottom\")\n    return down(n - 1)\ndef main():\n    return down(%d)\n", depth)

@@ -18,8 +18,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestWrongCalls: mistakes that a run makes say what to write instead. What is called by its own
-// name is found before that: testdata/errors/orchestration_inside.star.
+// TestWrongCalls checks that mistakes found in a run say what to write instead. Functions called by their own names are
+// found earlier: testdata/errors/orchestration_inside.star.
 func TestWrongCalls(t *testing.T) {
 	for body, want := range map[string]string{
 		`parallel(a)`:                         `parallel needs the items to call a with | parallel(a, items), or a list of calls: parallel([(a, x)])`,
@@ -52,7 +52,7 @@ func TestWrongCalls(t *testing.T) {
 	}
 }
 
-// TestFrozenByABranch: the error says where the value entered a branch.
+// TestFrozenByABranch checks that the error says where the value entered a branch.
 func TestFrozenByABranch(t *testing.T) {
 	m := sound(t, `
 def main(x = str):
@@ -66,7 +66,7 @@ def main(x = str):
 	}
 }
 
-// TestBranchesAreBounded: by their limit, and by the budgets of the run.
+// TestBranchesAreBounded checks their limit, and the budgets of the run.
 func TestBranchesAreBounded(t *testing.T) {
 	m := sound(t, `
 writer = agent(prompt = "Write.")
@@ -77,7 +77,7 @@ def main(how = str, n = 3):
         return len(parallel(writer, [str(i) for i in range(40)], limit = n))
     return len(stream([str(i) for i in range(40)], writer, critic, limit = [n, 1]))
 `)
-	synctest.Test(t, func(t *testing.T) { // in which a model answers when nothing else goes on
+	synctest.Test(t, func(t *testing.T) { // in which a model answers when nothing else runs
 		for _, how := range []string{"parallel", "stream"} {
 			var now, most, critics, mostCritics atomic.Int32
 			slow := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
@@ -104,7 +104,7 @@ def main(how = str, n = 3):
 	})
 }
 
-// TestStreamHasNoBarrier: the first item ends its last stage while the last item is in its first.
+// TestStreamHasNoBarrier checks that the first item ends its last stage while the last item is in its first.
 func TestStreamHasNoBarrier(t *testing.T) {
 	m := sound(t, `
 writer = agent(prompt = "Write.")
@@ -133,7 +133,7 @@ def main(x = str):
 	}
 }
 
-// TestFailingBranchEndsTheOthers, whatever they are in.
+// TestFailingBranchEndsTheOthers checks that for branches in every kind of operation.
 func TestFailingBranchEndsTheOthers(t *testing.T) {
 	m := sound(t, `
 def work(n):
@@ -157,8 +157,8 @@ def main(how = str):
 	}
 }
 
-// TestRemainingIsRecorded: what is left depends on when it is asked; a replay gives what was
-// recorded, and takes the same way.
+// TestRemainingIsRecorded checks that a replay returns the recorded remainder, which depends on the time of the
+// question, and takes the same path.
 func TestRemainingIsRecorded(t *testing.T) {
 	m := sound(t, `
 writer = agent(prompt = "Write.")
@@ -198,7 +198,7 @@ def main(x = str):
 	}
 }
 
-// TestPhases: an event with the position of who comes to it; positions stay as they are.
+// TestPhases checks that phases are events with the position of their caller, and that other positions do not change.
 func TestPhases(t *testing.T) {
 	m := sound(t, `
 writer = agent(prompt = "Write.")

@@ -14,22 +14,22 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// Parsed keeps files as they were parsed, so that a script that is loaded more than once, say to
-// be asked for its parameters first, is parsed once. It is for loads one after the other: no module
-// of an earlier load runs any more when the next begins.
+// Parsed keeps parsed files, so that a script that is loaded more than once, for example first for its parameters, is
+// parsed once. Loads that share it must follow each other: no module of an earlier load may still run when the next
+// load begins.
 type Parsed struct {
 	mu    sync.Mutex
 	files *parsedFiles
 }
 
-// NewParsed returns one that holds no file.
+// NewParsed returns an empty Parsed.
 func NewParsed() *Parsed { return &Parsed{files: newParsedFiles()} }
 
 // Count returns how often a file was parsed.
 func (p *Parsed) Count() int { return p.held().parses }
 
-// Abandon leaves the files to a load that was given up and may still be at work on them: loads to
-// come parse theirs anew.
+// Abandon leaves the files to a load that was abandoned and may still be working on them: later loads parse theirs
+// again.
 func (p *Parsed) Abandon() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,24 +42,24 @@ func (p *Parsed) held() *parsedFiles {
 	return p.files
 }
 
-// parsedFiles are the files of one load after the other.
+// parsedFiles are the files of loads that follow each other.
 type parsedFiles struct {
-	byName map[string]*parsedFile // by the name that positions carry
+	byName map[string]*parsedFile // by name in positions
 	parses int
 }
 
 func newParsedFiles() *parsedFiles { return &parsedFiles{byName: map[string]*parsedFile{}} }
 
-// parsedFile is a file with what its syntax shows.
+// parsedFile is a file with the results of its syntax checks.
 type parsedFile struct {
 	text   []byte
-	tree   *source.File // nil on a syntax error
+	tree   *source.File // nil after a syntax error
 	found  diag.List
 	linted diag.List
-	names  *source.Names // that it was checked with; nil when it was not
+	names  *source.Names // the names it was checked with; nil before the check
 }
 
-// file parses a file, unless it is there and has the same text.
+// file parses a file, unless it is held with the same text.
 func (p *parsedFiles) file(name string, text []byte, stop func() bool) *parsedFile {
 	if f := p.byName[name]; f != nil && bytes.Equal(f.text, text) {
 		return f
@@ -72,8 +72,8 @@ func (p *parsedFiles) file(name string, text []byte, stop func() bool) *parsedFi
 	return f
 }
 
-// lint checks the syntax of a file. Resolving changes the tree after that, so that one which was
-// checked with other names is parsed again.
+// lint checks the syntax of a file. Resolving changes the tree afterwards, so a file that was checked with other names
+// is parsed again.
 func (p *parsedFiles) lint(name string, f *parsedFile, n source.Names, stop func() bool) (*parsedFile, diag.List) {
 	if f.names != nil && !reflect.DeepEqual(*f.names, n) {
 		delete(p.byName, name)
@@ -83,12 +83,12 @@ func (p *parsedFiles) lint(name string, f *parsedFile, n source.Names, stop func
 		f.names, f.linted = &n, f.tree.Lint(n, stop)
 	}
 	if stop != nil && stop() {
-		delete(p.byName, name) // it was not looked at to the end
+		delete(p.byName, name) // the check did not reach the end
 	}
 	return f, copied(f.linted)
 }
 
-// copied is a list of diagnostics of its own: a load adds notes to them.
+// copied returns a deep copy of a list of diagnostics, since a load adds notes to them.
 func copied(l diag.List) diag.List {
 	out := make(diag.List, len(l))
 	for i, d := range l {
@@ -99,8 +99,8 @@ func copied(l diag.List) diag.List {
 	return out
 }
 
-// Params returns the names of the parameters that the text of a file gives a function, without
-// executing it; none when the file has no such function or cannot be read, or once ctx has ended.
+// Params returns the names of the parameters of a function in the text of a file, without executing it. It returns none
+// if the file has no such function or cannot be parsed, or once ctx has ended.
 func (p *Parsed) Params(ctx context.Context, file string, text []byte, function string) []string {
 	f := p.held().file(file, bytes.TrimPrefix(text, byteOrderMark), func() bool { return ctx.Err() != nil })
 	if f.tree == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// TestEachFileIsParsedOnce: however often a script is loaded, and however many of its files load
-// one of them.
+// TestEachFileIsParsedOnce checks that, however often a script is loaded, and however many of its files load the same
+// file.
 func TestEachFileIsParsedOnce(t *testing.T) {
 	const main = `
 load("a.star", "twice")

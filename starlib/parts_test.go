@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// TestPartsHaveNoAttributesAndItems: a function that reads one of a part of an agent is told of it
-// before it runs.
+// TestPartsHaveNoAttributesAndItems checks that a function that reads an attribute or item of a part of an agent is
+// reported before it runs.
 func TestPartsHaveNoAttributesAndItems(t *testing.T) {
 	const part = "s = skill(\"look\", \"Looks.\", run = lambda x: x)\n"
 	for read, want := range map[string]string{
@@ -23,7 +23,7 @@ func TestPartsHaveNoAttributesAndItems(t *testing.T) {
 	}
 }
 
-// TestClassOfWhatAnAgentCalls: a tool may do what the functions of the nodes do that it calls.
+// TestClassOfWhatAnAgentCalls checks that the effect class of a tool includes the functions of the nodes that it calls.
 func TestClassOfWhatAnAgentCalls(t *testing.T) {
 	for call, want := range map[string]engine.Class{"http.post": engine.ClassOnce, "http.get": engine.ClassRead} {
 		_, found := loadWith(starlib.Options{Ungranted: true}, `

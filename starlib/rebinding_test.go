@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// heap is how many bytes are in use.
+// heap returns the bytes in use.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -17,7 +17,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestRebindingGrowsNothing binds names again and again, and enters expressions without a name: neither the nodes nor
+// TestRebindingGrowsNothing rebinds names again and again, and enters expressions without a name: neither the nodes nor
 // the memory of the session grow.
 func TestRebindingGrowsNothing(t *testing.T) {
 	for i, entry := range []string{
@@ -57,8 +57,8 @@ func TestRebindingGrowsNothing(t *testing.T) {
 	}
 }
 
-// TestPlacesAreAlwaysGivenBack enters what a seed decides: as long as no name holds a composition, each agent has a
-// place to take, whatever failed or ran before.
+// TestPlacesAreAlwaysGivenBack enters statements chosen by a seed: as long as no name holds a composition, each agent
+// has a free place, whatever failed or ran before.
 func TestPlacesAreAlwaysGivenBack(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// A golden is a script of testdata/errors with what is found in it.
+// A golden is a script of testdata/errors with its findings.
 type golden struct {
 	name, main string
 	more       []string
@@ -89,7 +89,7 @@ func TestPromise_26_20_RemediesWork(t *testing.T) {
 	}
 }
 
-// key names a row of a script: its line and column, its code, and which one of several that have the same.
+// key identifies a row of a script: its line and column, its code, and its number among several with the same.
 func (g *golden) key(i int) string {
 	shown := func(d *diag.Diagnostic) string {
 		at := fmt.Sprintf("%d:%d %s", d.Span.Line, d.Span.Col, d.Code)
@@ -110,22 +110,21 @@ func (g *golden) key(i int) string {
 	return key
 }
 
-// An edit puts a text in the place of another one, where that stands first in a line of a file; "" stands at the
-// beginning of the line.
+// An edit replaces the first occurrence of a text in a line of a file; "" is at the beginning of the line.
 type edit struct {
-	file     string // "" is the script itself
+	file     string // "" means the script itself
 	line     int
 	old, new string
 }
 
-// row is how testdata/remedies says what a person does about a row: its key, and edits with ";;" between them. Each is
-// "old => new", in the line of the row unless "@LINE " or "@FILE:LINE " stands before it, with \n for a line end; or
-// it is "grant", for what is granted.
+// row matches what testdata/remedies declares that a person does about a row: its key, and edits separated by ";;".
+// Each is "old => new", in the line of the row unless it begins with "@LINE " or "@FILE:LINE ", with \n for a line end;
+// or it is "grant", for what is granted.
 var row = regexp.MustCompile(`^((?:\S+:)?(\d+):\d+ AS\d+(?: \d+)?)\| (.+)$`)
 
 var place = regexp.MustCompile(`^@(?:(\S+):)?(\d+) `)
 
-// readRemedies reads what a person does about rows, by their keys.
+// readRemedies reads what a person does about rows, by key.
 func readRemedies(t *testing.T, name string) map[string][]edit {
 	out := map[string][]edit{}
 	text, err := os.ReadFile("testdata/remedies/" + name + ".txt")
@@ -192,8 +191,8 @@ func (g *golden) edited(t *testing.T, key string, edits []edit) (main string, mo
 	return main, more, o
 }
 
-// mended reports what is wrong with a script after the remedy of one of its rows: the row is there still, or an error
-// is new in a line that the remedy changed.
+// mended reports what is wrong with a script after the remedy for one of its rows was applied: the row is still there,
+// or a changed line has a new error.
 func (g *golden) mended(d *diag.Diagnostic, main string, more []string, o starlib.Options) string {
 	if main == g.main && slices.Equal(more, g.more) && o.Ungranted == g.options.Ungranted {
 		return "nothing is changed"
@@ -232,19 +231,19 @@ func (g *golden) mended(d *diag.Diagnostic, main string, more []string, o starli
 	return ""
 }
 
-// said is what a diagnostic says, without the index of an item, which moves when one before it goes.
+// said returns the text of a diagnostic without the index of an item, which changes when an earlier item is removed.
 func said(d *diag.Diagnostic) string {
 	return string(d.Code) + regexp.MustCompile(`\[\d+\]`).ReplaceAllString(d.Message, "[]")
 }
 
-// changed are the lines of a script that are new in it.
+// changed returns the new lines of a script.
 func (g *golden) changed(main string) string {
 	was := strings.Split(g.main, "\n")
 	return strings.Join(slices.DeleteFunc(strings.Split(main, "\n"), func(line string) bool { return slices.Contains(was, line) }), "\n")
 }
 
-// byMachine applies the fixes of a row or, where there are none, the code that its help shows, and reports what is
-// wrong with the result.
+// byMachine applies the fixes of a row or, without any, the code that its help shows, and reports what is wrong with
+// the result.
 func (g *golden) byMachine(d *diag.Diagnostic) string {
 	if len(d.Fixes) > 0 {
 		if main, ok := fixedText(g.main, d.Fixes); ok {
@@ -311,7 +310,7 @@ func (r rewriter) guarded(condition string) []string {
 	return []string{strings.Join(lines, "\n")}
 }
 
-// rewrites are what a help makes of a script, as far as a machine can follow it.
+// rewrites returns the results of a help for a script, as far as a machine can follow it.
 func (g *golden) rewrites(d *diag.Diagnostic, help string) []string {
 	r := rewriter{text: g.main, at: d.Span}
 	tree, err := (&syntax.FileOptions{Set: true, While: true, TopLevelControl: true}).Parse("main.star", g.main, 0)
@@ -346,7 +345,7 @@ func (g *golden) rewrites(d *diag.Diagnostic, help string) []string {
 		return []string{r.put(r.at, `"*"`)}
 	case strings.HasPrefix(help, "leave out run =, or these"):
 		return r.instead("run", `prompt = "P."`)
-	case wanted.MatchString(help): // a message that lists what is wanted
+	case wanted.MatchString(help): // a message that lists the accepted values
 		return []string{r.put(r.at, wanted.FindStringSubmatch(help)[1])}
 	case least.MatchString(help):
 		return []string{r.put(r.at, least.FindStringSubmatch(help)[1])}
@@ -367,7 +366,7 @@ var (
 	listed = regexp.MustCompile(`^(?:its (?:fields|skills|arguments|parameters|methods) are:? |it has |the only case is |the cases are )(\S+?)(?:,|$)`)
 )
 
-// pick puts a name in the place of another one, between quotes where that is.
+// pick replaces a name by another one, in quotes if the old one is.
 func (r *rewriter) pick(name string) []string {
 	if strings.HasPrefix(r.shown(), `"`) && !strings.HasPrefix(name, `"`) {
 		name = strconv.Quote(name)
@@ -375,7 +374,7 @@ func (r *rewriter) pick(name string) []string {
 	return []string{r.put(r.at, name)}
 }
 
-// instead gives the call around the place another argument instead of the one of a name.
+// instead replaces the argument with a name in the call around the place by another argument.
 func (r *rewriter) instead(name, code string) []string {
 	call, _ := r.argument()
 	if call == nil {
@@ -393,7 +392,7 @@ func (r *rewriter) instead(name, code string) []string {
 // A rewriter makes the changes of one help.
 type rewriter struct {
 	text string
-	tree *syntax.File // nil where the script does not parse
+	tree *syntax.File // nil if the script does not parse
 	at   diag.Span
 }
 
@@ -402,7 +401,7 @@ func (r *rewriter) put(at diag.Span, code string) string {
 	return apply(r.text, []diag.Fix{{Span: at, Replacement: code}})
 }
 
-// shown is what stands at the place of the diagnostic.
+// shown returns the text at the diagnostic's span.
 func (r *rewriter) shown() string { return r.piece(r.at) }
 
 func (r *rewriter) piece(at diag.Span) string {
@@ -414,7 +413,7 @@ func spanOf(a, b syntax.Position) diag.Span {
 	return diag.Span{Pos: diag.Pos{File: "main.star", Line: int(a.Line), Col: int(a.Col)}, Len: int(b.Col - a.Col)}
 }
 
-// around are the places of the expressions of one line that hold the diagnostic's, from the inside out.
+// around returns the spans of one-line expressions that contain the diagnostic's, innermost first.
 func (r *rewriter) around() []diag.Span {
 	var out []diag.Span
 	if r.tree == nil {
@@ -423,7 +422,7 @@ func (r *rewriter) around() []diag.Span {
 	syntax.Walk(r.tree, func(n syntax.Node) bool {
 		if e, ok := n.(syntax.Expr); ok {
 			a, b := e.Span()
-			if x, is := e.(*syntax.IndexExpr); is { // whose span ends before its bracket
+			if x, is := e.(*syntax.IndexExpr); is { // its span ends before its bracket
 				b = x.Rbrack
 				b.Col++
 			}
@@ -437,7 +436,7 @@ func (r *rewriter) around() []diag.Span {
 	return out
 }
 
-// written replaces what stands at the place, or an expression around it, by code that a help shows.
+// written replaces the text at the span, or an expression around it, by code that a help shows.
 func (r *rewriter) written(help string) []string {
 	var codes []string
 	if code, ok := strings.CutPrefix(help, "`"); ok {
@@ -469,7 +468,7 @@ func (r *rewriter) written(help string) []string {
 	return out
 }
 
-// respell replaces the word at the place that is nearest to the one that is meant.
+// respell replaces the word at the span that is nearest to the intended one.
 func (r *rewriter) respell(word string) []string {
 	shown, out := r.shown(), []string(nil)
 	for _, m := range regexp.MustCompile(`[\w./-]+`).FindAllStringIndex(shown, -1) {
@@ -482,7 +481,7 @@ func (r *rewriter) respell(word string) []string {
 	return out
 }
 
-// argument finds the argument of a call at the place, and the call.
+// argument finds the argument of a call at the span, and the call.
 func (r *rewriter) argument() (call *syntax.CallExpr, n int) {
 	if r.tree == nil {
 		return nil, 0
@@ -501,7 +500,7 @@ func (r *rewriter) argument() (call *syntax.CallExpr, n int) {
 	return call, n
 }
 
-// dropArgument leaves the argument at the place out.
+// dropArgument removes the argument at the span.
 func (r *rewriter) dropArgument() []string {
 	call, n := r.argument()
 	if call == nil {
@@ -517,7 +516,7 @@ func (r *rewriter) dropArgument() []string {
 	return []string{r.put(spanOf(a, b), "")}
 }
 
-// addArgument gives the calls around the place an argument more.
+// addArgument adds an argument to the calls around the span.
 func (r *rewriter) addArgument(code string) []string {
 	if r.tree == nil {
 		return nil
@@ -547,7 +546,7 @@ func (r *rewriter) addArgument(code string) []string {
 	return out
 }
 
-// lambdas gives the lambda at the place, or one in its line, these parameters.
+// lambdas gives these parameters to the lambda at the span, or one in its line.
 func (r *rewriter) lambdas(params string) []string {
 	var out []string
 	line := strings.Split(r.text, "\n")[r.at.Line-1]
@@ -565,7 +564,7 @@ func (r *rewriter) lambdas(params string) []string {
 	return out
 }
 
-// factory has a function make the node of a name, and calls it at the place.
+// factory makes a function return the node with a name, and calls it at the span.
 func (r *rewriter) factory(name, function string) []string {
 	lines := strings.Split(r.text, "\n")
 	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, name+" = ") })

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestRemedies: what a message says to do instead is what the newcomer wanted.
+// TestRemedies checks that what a message says to do instead is what a newcomer wanted.
 func TestRemedies(t *testing.T) {
 	const nodes = "a = agent(prompt = \"a\")\nb = agent(prompt = \"b\")\ndef make(out = str):\n    return agent(prompt = \"x\", output = out)\n"
 	const tools = "def pay(sum = int):\n    \"\"\"Pays.\n\n    Args:\n      sum: how much\n    \"\"\"\n    return sum\n"
@@ -42,7 +42,7 @@ func TestRemedies(t *testing.T) {
 		{`T = schema("t", x = list["T"] | None)`, "AS204", `write ref("T")`},
 		{`T = schema("t", x = "string[]", y = "Optional[int]")`, "AS204", "write the type itself: list[str]"},
 		{"T = schema(\"t\", x = str)\nv = T(\"x\")", "AS205", "write T(x = ...)"},
-		// What the interpreter says.
+		// Messages of the interpreter.
 		{`x = "n: " + 3`, "AS213", `"n: " + str(3)`},
 		{`x = 3 + "a"`, "AS213", `str(3) + "a"`},
 		{`x = {"aaa": 1}["aab"]`, "AS213", `did you mean "aaa"?`},
@@ -54,7 +54,7 @@ func TestRemedies(t *testing.T) {
 		{`x = json.loads("{}")`, "AS209", "write json.decode"},
 		{"def f(x):\n    return json.dumps(x)", "AS209", "write json.encode"},
 		{"```python\nx = 1\n```\n", "AS101", "remove the fence"},
-		// What other libraries call it.
+		// Names of other libraries.
 		{`x = field(str, description = "x")`, "AS202", "the argument is called guide"},
 		{`x = field(str, desc = "x")`, "AS202", "the argument is called guide"},
 		{`x = field(str, required = True)`, "AS202", "unless it has default"},
@@ -103,7 +103,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestRemediesOfRuns: an error that only a run meets has its remedy as well.
+// TestRemediesOfRuns checks that errors found only in a run have a remedy too.
 func TestRemediesOfRuns(t *testing.T) {
 	for _, tt := range []struct{ src, help string }{
 		{"def main():\n    n = json.decode(\"3\")\n    return \"n: \" + n", "str(n)"},
@@ -123,7 +123,7 @@ func TestRemediesOfRuns(t *testing.T) {
 	}
 }
 
-// TestNamesNobodyGave: an agent without a name is called what it is.
+// TestNamesNobodyGave checks that an agent without a name is named after what it is.
 func TestNamesNobodyGave(t *testing.T) {
 	m := sound(t, "main = fn(lambda s: s, input = str, output = str) >> agent(prompt = \"x\")\nboth = [agent(prompt = \"y\")]\n")
 	for _, n := range m.Nodes() {

@@ -20,13 +20,12 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// compile resolves and compiles a file. It tells all that is wrong with names and statements:
-// names that mean nothing, names that are assigned twice, and statements in the wrong place.
-// What was said at a place before is enough.
+// compile resolves and compiles a file. It reports everything that is wrong with names and statements: undefined names,
+// names that are assigned twice, and misplaced statements. It adds nothing at a position that has a diagnostic already.
 //
-// The interpreter's resolver is not left to find unknown names: for each it sorts all names that
-// are known and compares them, so that a file of some thousands takes minutes. It is told that
-// they are predeclared, and the tree is asked where they stand. Such a program is not run.
+// Unknown names are not left to the interpreter's resolver: for each one it sorts all known names and compares them,
+// which takes minutes for a file with thousands of unknown names. The resolver is told that they are predeclared, and
+// their positions are found in the tree. Such a program is not run.
 func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, diag.List) {
 	tree := u.File.Syntax()
 	form := c.form
@@ -67,7 +66,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 	case err != nil && !errors.As(err, &list):
 		return nil, diag.List{&diag.Diagnostic{Code: diag.SyntaxError, Message: err.Error(), Span: diag.Span{Pos: diag.Pos{File: u.Shown}}, Cause: err}}
 	}
-	told := map[diag.Pos]bool{} // a name of another language, say: the check of the tokens knows more
+	told := map[diag.Pos]bool{} // for example a name of another language: the check of the tokens knows more
 	for _, d := range append(c.Session.Diagnostics(), said...) {
 		told[d.Span.Pos] = true
 	}
@@ -102,7 +101,7 @@ func (c *loader) compile(u *script.Unit, said diag.List) (*starlark.Program, dia
 	return nil, append(found.Told(), undefined.Told()...)
 }
 
-// covered compiles a file again, with probes. The tree is left as it was written.
+// covered compiles a file again, with probes. It leaves the tree unchanged.
 func (c *loader) covered(tree *syntax.File, plain *starlark.Program) (*starlark.Program, error) {
 	file := c.counters.Add(tree)
 	guards := bounds.Rewrite(tree, c.builtin)
@@ -119,7 +118,7 @@ func (c *loader) covered(tree *syntax.File, plain *starlark.Program) (*starlark.
 	return file.Aligned(plain, prog)
 }
 
-// builtin reports whether a name that a file does not bind means the interpreter's builtin.
+// builtin reports whether a name that a file does not bind refers to the interpreter's builtin.
 func (c *loader) builtin(name string) bool {
 	v := c.Predeclared[name]
 	if v == nil {
@@ -129,7 +128,7 @@ func (c *loader) builtin(name string) bool {
 	return own && name == "range"
 }
 
-// undefined tells of a name that means nothing.
+// undefined returns the diagnostic of an undefined name.
 func (c *loader) undefined(u *script.Unit, id *syntax.Ident, bound []string) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.UndefinedName, Message: "undefined: " + id.Name,
 		Span: script.NameSpan(id)}
@@ -142,7 +141,7 @@ func (c *loader) undefined(u *script.Unit, id *syntax.Ident, bound []string) *di
 	return d
 }
 
-// restOfLine is what stands in the line of a name from the name on.
+// restOfLine returns the rest of a line, from a name on.
 func restOfLine(u *script.Unit, id *syntax.Ident) string {
 	rest := string(u.Text)
 	for range id.NamePos.Line - 1 {
@@ -156,8 +155,7 @@ func restOfLine(u *script.Unit, id *syntax.Ident) string {
 	return line
 }
 
-// droppedLines are those of the bodies of `if __name__ == "__main__":`, all of which are told
-// to be dropped.
+// droppedLines returns the lines in the bodies of `if __name__ == "__main__":`. All of them are reported as dropped.
 func droppedLines(u *script.Unit) map[int32]bool {
 	lines := map[int32]bool{}
 	for _, stmt := range u.File.Syntax().Stmts {
@@ -179,8 +177,8 @@ func droppedLines(u *script.Unit) map[int32]bool {
 	return lines
 }
 
-// namesAt lists what the file binds in the scopes around a place: a name that another function binds means nothing there,
-// nor does one that the statement of the place itself binds.
+// namesAt lists the names that the file binds in the scopes around a place. It leaves out the names that another
+// function binds, and those that the statement at the place binds.
 func namesAt(u *script.Unit, at syntax.Position) []string {
 	var names []string
 	once := func() {
@@ -241,7 +239,7 @@ func before(a, b syntax.Position) bool {
 	return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 }
 
-// misplaced are what the resolver says of statements and parameters, and what to do.
+// misplaced maps messages of the resolver about statements and parameters to what to do.
 var misplaced = [...][2]string{
 	{"return statement not within", "what a file gives it assigns: main = ...; return stands in a function"},
 	{"leading underscores", "a name that begins with an underscore belongs to its file alone: rename it there"},
@@ -257,11 +255,10 @@ var misplaced = [...][2]string{
 	{"required parameter may not follow", "put the parameters without a default first"},
 }
 
-// mostReordered bounds the arguments of a call that is written out in the right order.
+// mostReordered bounds the arguments of a call that the help writes out in the right order.
 const mostReordered = 30
 
-// argumentOrder says in which order the arguments of a call stand, where the one at the place of a diagnostic follows
-// one that it may not follow.
+// argumentOrder adds to a diagnostic about a misplaced argument the order that the arguments of the call must have.
 func argumentOrder(d *diag.Diagnostic, u *script.Unit) {
 	var call *syntax.CallExpr
 	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
@@ -278,7 +275,7 @@ func argumentOrder(d *diag.Diagnostic, u *script.Unit) {
 		return
 	}
 	var parts [4][]string // in this order
-	var late []string     // values behind *args, which come after what it spreads
+	var late []string     // values after *args, which follow what it spreads
 	for _, arg := range call.Args {
 		a, shown := startree.ArgOf(arg), u.File.Shown(arg)
 		switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRowsRefuse loads calls whose arguments do not go together, or are out of their range.
+// TestRowsRefuse loads calls whose arguments exclude each other, or are out of range.
 func TestRowsRefuse(t *testing.T) {
 	const a = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
 	for _, tt := range []struct{ src, code, place, says string }{
@@ -22,7 +22,7 @@ func TestRowsRefuse(t *testing.T) {
 	}
 }
 
-// TestToolIsChanged gives a tool another bound, and looks at what the agent has.
+// TestToolIsChanged gives a tool another bound, and checks the agent's copy.
 func TestToolIsChanged(t *testing.T) {
 	m := sound(t, `
 def look(path = str):

@@ -81,7 +81,7 @@ func TestConcurrentRuns(t *testing.T) {
 	done.Wait()
 }
 
-// TestGlobalsAreFrozen: branches that try to share a list get an error, not a race.
+// TestGlobalsAreFrozen checks that branches that try to share a list get an error, not a race.
 func TestGlobalsAreFrozen(t *testing.T) {
 	m := sound(t, `
 SEEN = []
@@ -128,7 +128,7 @@ func failure(t *testing.T, err error) *engine.Error {
 	return e
 }
 
-// TestCallbackErrorsAreLocated: code, node path, Starlark position, trace and cause.
+// TestCallbackErrorsAreLocated checks code, node path, Starlark position, trace and cause.
 func TestCallbackErrorsAreLocated(t *testing.T) {
 	m := sound(t, `
 def inner(s):
@@ -167,7 +167,7 @@ main = fn(lambda s: s, input = str, output = str) >> bad
 
 var errHost = errors.New("the host's own error")
 
-// TestCausesAreKept: an error of the host's builtin is found through nodes that call nodes.
+// TestCausesAreKept checks that an error of a host's builtin is found through nodes that call nodes.
 func TestCausesAreKept(t *testing.T) {
 	broken := starlib.Builtin{Name: "broken", Doc: "Fails.", Returns: "str", Effect: starlib.Pure,
 		Func: func(*starlib.Call) (starlark.Value, error) { return nil, fmt.Errorf("no luck: %w", errHost) }}
@@ -190,7 +190,7 @@ def main(s = str):
 	}
 }
 
-// TestPanicsAreErrors: of a host's builtin, in a callback and while loading.
+// TestPanicsAreErrors checks panics of a host's builtin, in a callback and while loading.
 func TestPanicsAreErrors(t *testing.T) {
 	wild := starlib.Builtin{Name: "wild", Doc: "Panics.", Returns: "str", Effect: starlib.Pure,
 		Func: func(*starlib.Call) (starlark.Value, error) { panic("boom") }}
@@ -209,8 +209,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 }
 
-// TestStepBudget: a loop that does not end stops when the run's steps are used up, whatever
-// the depth of nodes it runs in.
+// TestStepBudget checks that an endless loop stops when the run's steps are used up, however deeply its node is nested.
 func TestStepBudget(t *testing.T) {
 	m := sound(t, `
 def spin(s):
@@ -231,7 +230,7 @@ main = fn(lambda s: s, input = str, output = str) / fn(lambda s: deep(s), input 
 	}
 }
 
-// TestCancel: a run that computes ends when its context does, and says why.
+// TestCancel checks that a computing run ends when its context does, and says why.
 func TestCancel(t *testing.T) {
 	m := sound(t, `
 def main(n = 0):
@@ -248,7 +247,7 @@ def main(n = 0):
 	}
 }
 
-// TestSiblingsAreStopped: when one branch fails, another that computes for ever ends, and the
+// TestSiblingsAreStopped checks that when one branch fails, another one that computes endlessly ends, and that the
 // error is that of the first.
 func TestSiblingsAreStopped(t *testing.T) {
 	m := sound(t, `

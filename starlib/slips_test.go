@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
-// TestSlips: what the interpreter refuses in its own words comes with what to write instead.
+// TestSlips checks that what the interpreter rejects in its own words comes with what to write instead.
 func TestSlips(t *testing.T) {
 	const point = "P = schema(\"p\", x = int)\np = P(x = 1)\n"
 	for _, tt := range []struct{ src, help string }{
@@ -84,7 +84,7 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// TestForeignMethods runs what is to be written instead of a method of another language.
+// TestForeignMethods runs what messages suggest instead of methods of other languages.
 func TestForeignMethods(t *testing.T) {
 	given := map[string]struct{ name, values string }{
 		"str":   {"s", "x = \"b\"\na = 0\nb = 1\nold = \"a\"\nnew = \"c\"\n"},

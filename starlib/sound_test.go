@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// TestSound: what some run could do is not refused. The scripts do in functions what is near to
-// what testdata/errors does there.
+// TestSound checks that what some run could do is not rejected. Its scripts do in functions nearly what those of
+// testdata/errors do.
 func TestSound(t *testing.T) {
 	files, err := filepath.Glob("testdata/sound/*.star")
 	if err != nil || len(files) == 0 {

@@ -24,23 +24,23 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Block is a text that is added one top-level statement at a time. Each is a program by itself, and functions of
-// one see the names that later ones bind. Statements that share a line are one.
+// Block is a text that is added one top-level statement at a time. Each statement is a separate program, and the
+// functions of a statement see the names that later statements bind. Statements on one line are one.
 type Block struct {
 	w     *Workspace
 	file  string
 	lines []string
 	parts [][]syntax.Stmt
-	names [][]string // that the parts bind
+	names [][]string // the names that the parts bind
 	next  int
 
-	// Checked says that the text was checked as a whole.
+	// Checked reports whether the text was checked as a whole.
 	Checked bool
 	asParts []*prompt.Part
-	found   map[*prompt.Part]diag.List // by that check, or of the file that the session is
+	found   map[*prompt.Part]diag.List // the findings of that check, or of the check of the session as a file
 }
 
-// Read begins to add a text. The list holds what is wrong with its syntax.
+// Read begins to add a text. The list holds its syntax errors.
 func (w *Workspace) Read(ctx context.Context, file string, text []byte) (*Block, diag.List) {
 	if err := w.c.Disk.Fits(int64(len(text))); err != nil {
 		return nil, diag.List{{Code: diag.FileMissing, Span: diag.Span{Pos: diag.Pos{File: file}},
@@ -70,26 +70,26 @@ func (w *Workspace) Read(ctx context.Context, file string, text []byte) (*Block,
 	return b, nil
 }
 
-// Statement is one of a [Block] that was added.
+// Statement is a statement of a [Block] that was added.
 type Statement struct {
-	Names []string // that it binds
-	Text  string   // as it is written, with comments before it and behind it
+	Names []string // the names it binds
+	Text  string   // the text as written, with the comments around it
 	Value bool     // it is an expression
-	None  bool     // its value is None; any other is held by [Last]
-	// Prints says that it printed while it was composed.
+	None  bool     // its value is None; any other value is held by [Last]
+	// Prints reports whether it printed while it was composed.
 	Prints bool
-	// Run is not nil when the statement calls what only a run can: its value, and those of its names, are the
-	// result of that run, which [Statement.Take] takes.
+	// Run is not nil if the statement calls something that only a run can execute. The result of that run is then the
+	// value of the statement and of its names; [Statement.Take] takes it.
 	Run *Entry
 
 	w      *Workspace
 	maybe  []string // names that it may leave unbound
 	before *prompt.Contents
-	gave   starlark.Value // what its run returned, as the script has it; nil once it was taken
+	gave   starlark.Value // the result of its run as a Starlark value; nil once it was taken
 }
 
-// Next adds the next statement; it returns nil behind the last one. A statement with an error defines nothing, and
-// the block ends with it.
+// Next adds the next statement; it returns nil after the last one. A statement with an error defines nothing, and ends
+// the block.
 func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	if b.next >= len(b.parts) {
 		return nil, nil
@@ -188,12 +188,12 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	return s, found
 }
 
-// name is that of the next entry, which must be another one for each.
+// name returns the name of the next entry, which differs for each entry.
 func (b *Block) name() string { return fmt.Sprintf("%s#%d", b.file, b.w.entries+1) }
 
-// last keeps the value of an expression; it returns false when that is None, which is no result.
+// last keeps the value of an expression. It returns false if the value is None, which is not a result.
 func (w *Workspace) last(v starlark.Value) bool {
-	defer func() { w.sweep() }() // what the expression placed is free
+	defer func() { w.sweep() }() // what the expression placed becomes free
 	if v == nil || v == starlark.None {
 		return false
 	}
@@ -207,12 +207,12 @@ func (w *Workspace) last(v starlark.Value) bool {
 	return true
 }
 
-// Changed reports whether the statement, and its run, changed a list, dict or set that names led to before. It is known
-// until the next statement is added.
+// Changed reports whether the statement, or its run, changed a list, dict or set that existing names led to. The answer
+// is valid until the next statement is added.
 func (s *Statement) Changed() bool { return s.before.Changed() }
 
-// statementRun is a statement as the beginning of a run. What it returns stays in the script, where other names may hold
-// it as well, so it is not frozen as what leaves is.
+// statementRun is a statement as the entry point of a run. Its result stays in the script, where other names may hold
+// it too, so unlike a result that leaves the script it is not frozen.
 type statementRun struct {
 	*mainRun
 	s *Statement
@@ -234,11 +234,11 @@ func (r *statementRun) Call(b engine.Branch, _ []generable.Value) (generable.Val
 	return v, err
 }
 
-// Take gives the names of the statement what its run returned.
+// Take binds the names of the statement to the result of its run.
 func (s *Statement) Take(result generable.Value) error {
-	defer func() { s.w.sweep() }() // what is not named any more stays released
+	defer func() { s.w.sweep() }() // what has no name any more stays released
 	gave := s.gave
-	if s.gave = nil; gave == nil { // the run was answered as a whole
+	if s.gave = nil; gave == nil { // the run was answered from its record
 		gave = mutable(result)
 	}
 	if s.Value {
@@ -259,7 +259,7 @@ func (s *Statement) Take(result generable.Value) error {
 	return s.w.c.taken(nil)
 }
 
-// mutable is the form that data has in a script, whose lists and dicts can be changed.
+// mutable returns data as script values whose lists and dicts can be changed.
 func mutable(v generable.Value) starlark.Value {
 	if l, ok := v.AsList(); ok {
 		items := make([]starlark.Value, l.Len())
@@ -272,15 +272,15 @@ func mutable(v generable.Value) starlark.Value {
 		d := starlark.NewDict(m.Len())
 		for i := range m.Len() {
 			key, item := m.At(i)
-			_ = d.SetKey(starlark.String(key), mutable(item)) // a str is a key
+			_ = d.SetKey(starlark.String(key), mutable(item)) // a str is hashable
 		}
 		return d
 	}
 	return value.FromData(v)
 }
 
-// placed reports an agent that statements bind anew while a node of another name holds it, which would keep the
-// old one. Names that the block binds as well are no reason: what they hold is given back.
+// placed reports an agent that statements bind again while a node under another name holds it, and would keep the old
+// one. Names that the block binds too are not reported, since what they hold is given back.
 func (w *Workspace) placed(file string, part []syntax.Stmt, bound map[string]bool) *diag.Diagnostic {
 	for _, name := range boundNamesOf(part) {
 		old, ok := w.names[name.Name].(*value.Node)
@@ -305,7 +305,7 @@ func (w *Workspace) placed(file string, part []syntax.Stmt, bound map[string]boo
 	return nil
 }
 
-// boundNamesOf returns the identifiers that statements of the top level bind.
+// boundNamesOf returns the identifiers that top-level statements bind.
 func boundNamesOf(stmts []syntax.Stmt) (ids []*syntax.Ident) {
 	for _, stmt := range stmts {
 		switch stmt := stmt.(type) {
@@ -322,8 +322,8 @@ func boundNamesOf(stmts []syntax.Stmt) (ids []*syntax.Ident) {
 	return ids
 }
 
-// giveUp gives back the places in what statements and those behind them bind anew, unless they speak of it. The
-// function that it returns undoes that.
+// giveUp frees the places held by names that these and later statements bind again, unless the statements use the
+// names. The returned function undoes this.
 func (w *Workspace) giveUp(part []syntax.Stmt, bound map[string]bool) (replace func()) {
 	again := maps.Clone(bound)
 	rebinds := false

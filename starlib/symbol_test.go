@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// What a name stands for: its kind, its type or signature, what is said of it, and where it is defined.
+// The symbol of a name: its kind, its type or signature, its doc, and where it is defined.
 func TestSymbol(t *testing.T) {
 	const more = `load("lib.star", "twice", again = "thrice")
 def work(x):
@@ -58,7 +58,7 @@ g = ~always
 	}
 }
 
-// A call that is being written says which parameter is next, also by its name.
+// The signatures of an unfinished call say which parameter is next, also if it is given by name.
 func TestSignatures(t *testing.T) {
 	for line, want := range map[string]string{
 		"x = helper(|":                         "helper(topic, *, times = 3) topic",

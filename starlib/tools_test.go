@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// TestHostTools: a tool of the host is predeclared under its name, and runs as an effect.
+// TestHostTools checks that a tool of the host is predeclared under its name, and runs as an effect.
 func TestHostTools(t *testing.T) {
 	params, _ := generable.NewSchema("search", "", []generable.Field{{Name: "q", Type: generable.StrT}})
 	search := &agent.Tool{Name: "search", Doc: "Searches.", Params: params, Class: engine.ClassRead}
@@ -44,7 +44,7 @@ func TestHostTools(t *testing.T) {
 	}
 }
 
-// TestTools: a model calls a tool of the script; its docstring and types reach the model.
+// TestTools checks that a model can call a tool of the script, and gets its docstring and types.
 func TestTools(t *testing.T) {
 	m := sound(t, `
 def compile(path = field(str, "which"), flags = [], strict = False):

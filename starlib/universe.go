@@ -15,16 +15,16 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/testcase"
 )
 
-// rows are all rows of the language, by topic. Within a group the reference shows them in this order.
+// rows returns all rows of the language, by topic. Within a group, the reference shows them in this order.
 func rows() []table.Builtin {
 	return slices.Concat(data.Rows(), agents.Rows(), compose.Rows(), agents.FlowRows(), testcase.Rows())
 }
 
-// standard is the table of the language alone. It is made once, since it is half of what
-// loading a short script costs.
+// standard is the table of the language alone. It is built once, since building it is half the cost of loading a short
+// script.
 var standard = sync.OnceValue(func() *table.Table { return table.New(rows()).WithForms(compose.CallForms()) })
 
-// universe is the table of the language, with the host's own builtins at its end.
+// universe returns the table of the language, with the host's own builtins at its end.
 func universe(host []Builtin) *table.Table {
 	if len(host) == 0 {
 		return standard()
@@ -36,7 +36,7 @@ func universe(host []Builtin) *table.Table {
 	return table.New(rows(), own).WithForms(compose.CallForms())
 }
 
-// Table is the builtins of a language, as the reference shows them.
+// Table holds the builtins of a language, as the reference shows them.
 type Table struct{ table *table.Table }
 
 // Universe returns the builtins of the language, with the host's own at their end.
@@ -54,8 +54,8 @@ func (t *Table) Lookup(name string) (*Builtin, bool) {
 	return builtinOf(row), true
 }
 
-// Grouped returns the groups in the order of the reference, each with its builtins: functions
-// first, then methods and members by what they belong to.
+// Grouped returns the groups in the order of the reference, each with its builtins: functions first, then methods and
+// members by what they belong to.
 func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
 	return func(yield func(Group, []*Builtin) bool) {
 		for g, rows := range doc.Grouped(t.table) {
@@ -66,14 +66,15 @@ func (t *Table) Grouped() iter.Seq2[Group, []*Builtin] {
 	}
 }
 
-// Example returns one line of a script that shows how a builtin is used, by its qualified name; "" for a host's own.
+// Example returns one line of a script that shows how a builtin is used, by its qualified name. It returns "" for a
+// host's own builtin.
 func (t *Table) Example(qualifiedName string) string { return doc.Example(qualifiedName) }
 
-// Result returns the schema of a value that builtins return, by the name that their rows show: HTTPResponse.
+// Result returns the schema of a value that builtins return, by its name in their rows: HTTPResponse.
 func (t *Table) Result(name string) (*generable.Type, bool) { return doc.Result(name) }
 
-// Reference is the page of the builtins in Markdown.
+// Reference returns the Markdown page of the builtins.
 func (t *Table) Reference() string { return doc.Reference(t.table) }
 
-// Stub is a Python stub file of the builtins, for editors that know Python.
+// Stub returns a Python stub file of the builtins, for editors that know Python.
 func (t *Table) Stub() string { return doc.Stub(t.table) }

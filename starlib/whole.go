@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/prompt"
 )
 
-// whole checks the statements of a block as part of the file that the session is with them, and keeps what is found for
-// the statement that it belongs to.
+// whole checks the statements of a block as part of one file, which they form with the session, and keeps each finding
+// for the statement that it belongs to.
 func (b *Block) whole(ctx context.Context) {
 	w := b.w
 	shown := path.Join(w.c.opts.Dir, path.Clean(w.c.opts.Entry))
@@ -27,7 +27,7 @@ func (b *Block) whole(ctx context.Context) {
 	for {
 		var m *Module
 		if m, found = w.asFile(ctx, file); slices.ContainsFunc(found, ended) {
-			return // nothing is known of what comes behind
+			return // what follows was not checked
 		}
 		w.others = m.Sources()
 		if !b.leaveRuns(file, found, shown) {
@@ -42,7 +42,7 @@ func (b *Block) whole(ctx context.Context) {
 		p := b.executed(file, d, shown)
 		if p == nil {
 			if file.Again {
-				continue // it is about a name that had another value when that was written
+				continue // it is about an earlier value of a name
 			}
 			p = last
 		}
@@ -53,8 +53,8 @@ func (b *Block) whole(ctx context.Context) {
 	}
 }
 
-// executed returns the statement of the block that a finding is about: the one that was executed, where a function of an
-// earlier one failed. It is nil for none.
+// executed returns the statement of the block that a finding is about: if a function of an earlier statement failed,
+// the statement that was being executed. It returns nil if there is none.
 func (b *Block) executed(file *prompt.Session, d *diag.Diagnostic, shown string) *prompt.Part {
 	var at []diag.Pos // outermost first
 	for _, f := range d.Trace {
@@ -68,7 +68,7 @@ func (b *Block) executed(file *prompt.Session, d *diag.Diagnostic, shown string)
 	return nil
 }
 
-// sure leaves out of a file what does not load without the statements that are not accepted yet.
+// sure leaves out of a file the statements that keep it from loading without the statements that are not accepted yet.
 func (w *Workspace) sure(ctx context.Context, file *prompt.Session, shown string) {
 	for file.Unsure {
 		_, found := w.asFile(ctx, file.Accepted())
@@ -82,7 +82,7 @@ func (w *Workspace) sure(ctx context.Context, file *prompt.Session, shown string
 	}
 }
 
-// asFile loads what a session is as one file, for what is found in it.
+// asFile loads a session as one file, for its findings.
 func (w *Workspace) asFile(ctx context.Context, file *prompt.Session) (*Module, diag.List) {
 	text, bound := file.Text()
 	o := w.c.opts
@@ -94,14 +94,14 @@ func (w *Workspace) asFile(ctx context.Context, file *prompt.Session) (*Module, 
 	return m, found
 }
 
-// ended reports whether a finding is that loading was ended.
+// ended reports whether a finding says that loading was ended.
 func ended(d *diag.Diagnostic) bool {
 	return d.Code == diag.StepLimit || d.Code == diag.Timeout || d.Code == diag.Cancelled
 }
 
-// leaveRuns leaves out the statements of the block that only a run can execute and those that bind a name more than once,
-// as in both arms of an if, and where something is placed twice the
-// expressions, which give their places back. It reports whether there are any.
+// leaveRuns leaves out the statements of the block that only a run can execute and those that bind a name more than
+// once, as in both arms of an if. If something is placed twice, it also leaves out the expressions, which give their
+// places back. It reports whether it left out any.
 func (b *Block) leaveRuns(file *prompt.Session, found diag.List, shown string) (left bool) {
 	for _, d := range found {
 		if d.Code == diag.AlreadyPlaced {
@@ -126,8 +126,8 @@ func (b *Block) leaveRuns(file *prompt.Session, found diag.List, shown string) (
 	return left
 }
 
-// ofFiles reports whether a finding is one of files alone. Lists and dicts of a session can be changed until a run has
-// them, and what nothing uses yet may be used by what is typed next.
+// ofFiles reports whether a finding concerns files only. The lists and dicts of a session can be changed until a run
+// has them, and the next input may use what is still unused.
 func ofFiles(d *diag.Diagnostic) bool {
 	switch d.Code {
 	case diag.UnusedAgent, diag.CalledWhileComposing:
@@ -140,13 +140,13 @@ func ofFiles(d *diag.Diagnostic) bool {
 	return false
 }
 
-// keyOf tells findings apart.
+// keyOf returns a key that identifies a finding.
 func keyOf(d *diag.Diagnostic) string { return fmt.Sprint(d.Code, d.Span, d.Message) }
 
-// has reports whether a name has a value.
+// has reports whether a name is bound.
 func (w *Workspace) has(name string) bool { return w.names[name] != nil }
 
-// mutable reports whether a name holds what can be changed.
+// mutable reports whether a name holds a mutable value.
 func (w *Workspace) mutable(name string) bool {
 	switch w.names[name].(type) {
 	case *starlark.List, *starlark.Dict, *starlark.Set:
@@ -155,7 +155,7 @@ func (w *Workspace) mutable(name string) bool {
 	return false
 }
 
-// Sources returns the texts of the entries, and of the files that they and the block that was read last load.
+// Sources returns the texts of the entries, of the files they load, and of those that the block read last loads.
 func (w *Workspace) Sources() diag.Sources {
 	own := w.Module().Sources()
 	return diag.SourceFunc(func(file string) (string, bool) {

@@ -15,13 +15,13 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// A word that a text tells its reader to write must exist. The tests here read what people
-// see, explanations, remedies and the documentation, and look every call up.
+// A word that a text tells its reader to write must exist. These tests read what people see, explanations, remedies and
+// the documentation, and look up every call.
 
-// placeholders are the names that texts use for what is the reader's own.
+// placeholders are the names that texts use for the reader's own things.
 var placeholders = set("f", "g", "a", "node", "done", "T", "A")
 
-// foreign are names of other languages that a text speaks about in order to replace them.
+// foreign are names of other languages that a text mentions in order to replace them.
 var foreign = set("asyncio.gather")
 
 func set(names ...string) map[string]bool {
@@ -32,7 +32,7 @@ func set(names ...string) map[string]bool {
 	return out
 }
 
-// vocabulary is everything that can be called: by name, and behind a dot.
+// vocabulary returns everything that can be called: by name, and after a dot.
 func vocabulary() (names, methods map[string]bool) {
 	names, methods = map[string]bool{}, map[string]bool{}
 	for _, b := range starlib.Universe().Rows() {
@@ -62,7 +62,7 @@ var (
 	word    = regexp.MustCompile(`[A-Za-z_]\w*`)
 )
 
-// definedIn gives the names that a snippet binds itself.
+// definedIn returns the names that a snippet binds itself.
 func definedIn(code string) map[string]bool {
 	own := map[string]bool{}
 	for _, m := range bound.FindAllStringSubmatch(code, -1) {
@@ -85,7 +85,7 @@ func definedIn(code string) map[string]bool {
 	return own
 }
 
-// unknownCalls lists the calls in a snippet that mean nothing.
+// unknownCalls lists the calls in a snippet of unknown names.
 func unknownCalls(code string, own ...map[string]bool) []string {
 	names, methods := vocabulary()
 	for _, o := range append(own, definedIn(code), placeholders, keyword) {
@@ -137,7 +137,7 @@ func TestExplanationsNameWhatExists(t *testing.T) {
 	}
 }
 
-// helps gives the remedies of a golden file: the lines of "= help:" and what stands below them.
+// helps returns the remedies of a golden file: the lines of "= help:" and their continuation lines.
 func helps(text string) []string {
 	var out []string
 	inside := false
@@ -155,8 +155,8 @@ func helps(text string) []string {
 	return out
 }
 
-// TestRemediesNameWhatExists reads the remedies in the golden files. What a script calls
-// itself, the remedy for it may call too.
+// TestRemediesNameWhatExists reads the remedies in the golden files. What a script calls itself, its remedy may call
+// too.
 func TestRemediesNameWhatExists(t *testing.T) {
 	seen := 0
 	check := func(file, script, rendered string) {
@@ -201,11 +201,11 @@ func read(t *testing.T, file string) string {
 
 var pythonBlock = regexp.MustCompile("(?ms)^```python[^\n]*\n(.*?)^```")
 
-// TestDocumentationNamesWhatExists reads the scripts that the pages show, and the spans of
-// code in those that are about the language.
+// TestDocumentationNamesWhatExists reads the scripts in the pages, and the spans of code in the pages about the
+// language.
 func TestDocumentationNamesWhatExists(t *testing.T) {
 	pages, _ := filepath.Glob("../docs/*.md")
-	_, methods := vocabulary() // the pages list them without what is before the dot
+	_, methods := vocabulary() // the pages list them without what precedes the dot
 	seen := 0
 	for _, page := range append(pages, "../README.md") {
 		text := read(t, page)

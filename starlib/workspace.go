@@ -20,39 +20,38 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Workspace is a script that grows, as at a prompt: each entry is loaded by itself, sees what the
-// entries before it defined, and can be run. It belongs to one goroutine, and no entry is added
-// while something of it runs.
+// Workspace is a script that grows, as at a prompt: each entry is loaded separately, sees what earlier entries defined,
+// and can be run. A Workspace belongs to one goroutine, and no entry may be added while something of it runs.
 //
 // Lists, dicts and sets stay mutable until a function that the graph calls reaches them.
 type Workspace struct {
 	c       *loader
-	names   starlark.StringDict // what entries defined and nothing released
+	names   starlark.StringDict // what entries defined and was not released
 	entries int
 	called  starlark.Tuple // the functions that the graph calls
 
-	units map[string]*script.Unit // of entries, by the names that positions carry; see forget
+	units map[string]*script.Unit // units of entries, by their names in positions; see forget
 	bound map[string]string       // the entry that bound a name
-	ran   string                  // the entry that ran last, which may be run again
+	ran   string                  // the entry that ran last, which may run again
 
-	// Unfit returns what is wrong with a script that loading does not see. Unless it is nil, blocks are checked as the
-	// next statements of a file as well, which executes what they and those before them compute once more.
+	// Unfit returns flaws of a script that loading does not detect. If it is not nil, blocks are also checked as the
+	// next statements of a file, which executes the computations of these and the earlier statements once more.
 	Unfit func(*Module) diag.List
 
 	session prompt.Session  // what blocks added, as one file
-	known   map[string]bool // what was found in it before
-	others  diag.Sources    // of the files that it loaded when it was checked last
+	known   map[string]bool // the findings in it so far
+	others  diag.Sources    // texts of the files that it loaded at its last check
 }
 
-// Last is the name that holds the value of the last expression of a [Workspace] that was not None.
+// Last is the name that holds the last expression value of a [Workspace] that was not None.
 const Last = "_"
 
-// Results are the names of the last values, latest first. They keep no place: what a node under one of them holds
-// can be placed anew.
+// Results returns the names of the last values, latest first. They keep no place: what a node under one of them holds
+// can be placed again.
 func Results() []string { return []string{Last, "_2", "_3"} }
 
-// KeepResults returns a function that gives the names of the last values back what they hold now, so that what was
-// added meanwhile is no result.
+// KeepResults returns a function that restores what the names of the last values hold now, so that what is added in
+// between does not count as a result.
 func (w *Workspace) KeepResults() (restore func()) {
 	kept := starlark.StringDict{}
 	for _, name := range Results() {
@@ -68,12 +67,12 @@ func (w *Workspace) KeepResults() (restore func()) {
 	}
 }
 
-// NewWorkspace returns a workspace without entries. The Entry of the options names the file that
-// entries stand for: they load and read what lies beside it. Source is not used.
+// NewWorkspace returns a workspace without entries. The Entry of the options names the file that entries belong to:
+// they load and read files relative to it. Source is not used.
 func NewWorkspace(o Options) *Workspace {
 	c := newLoader(o)
 	c.prompt = true
-	c.language = maps.Clone(c.Predeclared) // what entries define joins the others
+	c.language = maps.Clone(c.Predeclared) // what entries define is added to the original
 	c.Earlier = starlark.StringDict{}
 	c.Types.Earlier = func(name string) *generable.Type {
 		if t, ok := c.Earlier[name].(*value.Type); ok && t.Func == nil && t.T.Name == name {
@@ -86,7 +85,7 @@ func NewWorkspace(o Options) *Workspace {
 	c.taken = func(called []starlark.Value) error {
 		for _, v := range called {
 			if fn, ok := v.(*starlark.Function); ok {
-				delete(w.units, fn.Position().Filename()) // it stays
+				delete(w.units, fn.Position().Filename()) // the entry stays
 			}
 		}
 		w.called = append(w.called, called...)
@@ -95,7 +94,7 @@ func NewWorkspace(o Options) *Workspace {
 	return w
 }
 
-// shared adds to values the containers that earlier entries defined and the values reach.
+// shared returns values together with the containers that earlier entries defined and the values reach.
 func shared(c *script.State, values []starlark.Value) []starlark.Value {
 	all := slices.Clone(values)
 	lint.EachReached(c, starlark.StringDict{"": starlark.Tuple(values)}, func(v starlark.Value) {
@@ -108,15 +107,14 @@ func shared(c *script.State, values []starlark.Value) []starlark.Value {
 }
 
 // Add loads one more entry, whose positions carry the name file: the path of a file, or a name that stands for one in
-// the directory of [Options.Entry]. Its names, those that it loads among them, replace those of entries before, also for
-// functions of those entries; what the old values held and nothing else does is released. An entry with an error
-// defines nothing.
+// the directory of [Options.Entry]. The names it defines or loads replace those of earlier entries, including in the
+// functions of those entries; what only the old values held is released. An entry with an error defines nothing.
 func (w *Workspace) Add(ctx context.Context, file string, text []byte) diag.List {
 	_, found := w.add(ctx, file, text, nil)
 	return found
 }
 
-// add is Add of an entry that is compiled in another form, unless that is nil.
+// add is Add for an entry that is compiled in another form, unless form is nil.
 func (w *Workspace) add(ctx context.Context, file string, text []byte, form *prompt.Form) (*script.Unit, diag.List) {
 	c := w.c
 	w.forget()
@@ -131,7 +129,7 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 	if c.form = form; form != nil {
 		c.formed = u
 		for name := range form.Bound {
-			if v := w.names[name]; v != nil { // which the statement may read
+			if v := w.names[name]; v != nil { // the statement may read it
 				c.environment[prompt.Earlier(name)] = v
 				defer delete(c.environment, prompt.Earlier(name))
 			}
@@ -158,7 +156,7 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 		c.Types.Reset(mark)
 		c.Uses = c.Uses[:min(uses, len(c.Uses))]
 		for _, u := range c.fresh {
-			delete(c.Units, u.Path) // a file that it loads is loaded anew
+			delete(c.Units, u.Path) // a file that the entry loads is loaded again
 		}
 	} else {
 		for id, v := range u.Loaded {
@@ -175,7 +173,8 @@ func (w *Workspace) add(ctx context.Context, file string, text []byte, form *pro
 	return u, found
 }
 
-// path returns the path in FS of an entry, or of a file that is shown under a name: load and file go from there.
+// path returns the path in FS of an entry, or of a file that is shown under a name. Paths of load and file are relative
+// to it.
 func (w *Workspace) path(shown string) string {
 	o := w.c.opts
 	if rel, below := strings.CutPrefix(shown, strings.TrimSuffix(o.Dir, "/")+"/"); below && o.Dir != "" {
@@ -187,8 +186,8 @@ func (w *Workspace) path(shown string) string {
 	return path.Join(path.Dir(path.Clean(o.Entry)), shown)
 }
 
-// Complete returns what can stand at an offset of an entry that is being typed, in bytes, among the names that the entries
-// before it define. Nothing of it is executed.
+// Complete returns what may appear at a byte offset of an unfinished entry, given the names that earlier entries
+// define. It executes nothing of the entry.
 func (w *Workspace) Complete(ctx context.Context, text string, offset int) Completion {
 	place := analysis.At(text, offset)
 	q := analysis.ForPlace(place)
@@ -198,8 +197,8 @@ func (w *Workspace) Complete(ctx context.Context, text string, offset int) Compl
 	return v.Complete(place)
 }
 
-// Release forgets names: what their values held and nothing else does can be placed anew. A
-// builtin that a name hid is there again.
+// Release forgets names: what only their values held can be placed again. A builtin that a name hid becomes visible
+// again.
 func (w *Workspace) Release(names ...string) {
 	for _, name := range names {
 		delete(w.names, name)
@@ -213,20 +212,20 @@ func (w *Workspace) Release(names ...string) {
 	w.sweep()
 }
 
-// Module returns what the entries define by now. It does not change when others are added.
+// Module returns what the entries define so far. It does not change when further entries are added.
 func (w *Workspace) Module() *Module {
 	shown := w.c.opts.Entry
 	return &Module{c: w.c.State, table: w.c.table, counters: w.c.counters,
 		entry: &script.Unit{Path: shown, Shown: shown, Globals: maps.Clone(w.names), State: script.UnitDone}}
 }
 
-// set gives a name a value. The environment is one map for all entries, where their functions
-// look names up when they run.
+// set binds a name to a value. All entries share one environment map, in which their functions look up names when they
+// run.
 func (w *Workspace) set(name string, v starlark.Value) {
 	w.names[name], w.c.Predeclared[name], w.c.environment[name] = v, v, v
 }
 
-// sweep gives back the places in structures that no name leads to, but those that are left out.
+// sweep frees the places in structures that no name leads to. The names in without do not count.
 func (w *Workspace) sweep(without ...string) (restore func()) {
 	nodes, banks := map[*flow.Node]bool{}, map[string]bool{}
 	named := maps.Clone(w.names)
@@ -249,9 +248,9 @@ func (w *Workspace) sweep(without ...string) (restore func()) {
 	return w.c.Session.Release(func(n *flow.Node) bool { return nodes[n] }, func(name string) bool { return banks[name] })
 }
 
-// forget drops entries that nothing comes from any more: no name that they bound has the value that it had then, and no
-// function or node of theirs is reached. So a session does not grow with what was replaced. An entry whose function the
-// graph calls stays.
+// forget drops entries that are no longer used: no name has the value that the entry bound it to, and none of the
+// entry's functions and nodes can be reached. This keeps a session from growing with what was replaced. An entry whose
+// function the graph calls stays.
 func (w *Workspace) forget() {
 	needed, nodes := map[string]bool{w.ran: true}, map[*flow.Node]bool{}
 	for name := range w.names {
@@ -299,7 +298,7 @@ func nodesOf(v starlark.Value) []*flow.Node {
 	return nil
 }
 
-// hold adds a node and what it is made of.
+// hold adds a node and the nodes it consists of.
 func hold(n *flow.Node, held map[*flow.Node]bool) {
 	if n != nil && !held[n] {
 		held[n] = true

@@ -24,7 +24,7 @@ type prompt struct {
 func newPrompt(t *testing.T) *prompt {
 	fsys := fstest.MapFS{"lib.star": {Data: []byte("def twice(x):\n    return 2 * x\n")}, "note.txt": {Data: []byte("a note")}}
 	w := starlib.NewWorkspace(starlib.Options{FS: fsys, Entry: "session.star"})
-	w.Unfit = func(*starlib.Module) diag.List { return nil } // blocks are checked as parts of a file
+	w.Unfit = func(*starlib.Module) diag.List { return nil } // so that blocks are checked as parts of a file
 	return &prompt{w, t, 0}
 }
 
@@ -42,7 +42,7 @@ func (p *prompt) ok(entries ...string) {
 	}
 }
 
-// fails adds an entry that must have one error, of a code.
+// fails adds an entry that must have exactly one error, with a code.
 func (p *prompt) fails(src string, code diag.Code) {
 	p.t.Helper()
 	if found := p.add(src); len(found) != 1 || found[0].Code != code {
@@ -72,8 +72,8 @@ func (p *prompt) run(name string, in generable.Value) generable.Value {
 	return v
 }
 
-// TestEntriesBuildOnEachOther: an entry sees what earlier ones defined, also after they ran, and a
-// name that is defined anew is seen by functions that were there before.
+// TestEntriesBuildOnEachOther checks that an entry sees what earlier ones defined, even after they ran, and that
+// existing functions see a rebound name.
 func TestEntriesBuildOnEachOther(t *testing.T) {
 	p := newPrompt(t)
 	p.ok(`load("lib.star", double = "twice")`, "n = double(4)", "def scale(x):\n    return x * n", "step = fn(scale, input = int, output = int)")
@@ -103,7 +103,7 @@ func TestRedefinition(t *testing.T) {
 	}
 }
 
-// TestAnEntryThatFailsDefinesNothing: neither its names nor its places nor its types stay.
+// TestAnEntryThatFailsDefinesNothing checks that none of its names, places and types stay.
 func TestAnEntryThatFailsDefinesNothing(t *testing.T) {
 	p := newPrompt(t)
 	p.ok("a = fn(lambda x: x, input = int, output = int)", "b = fn(lambda x: x, input = int, output = int)")
@@ -115,7 +115,7 @@ func TestAnEntryThatFailsDefinesNothing(t *testing.T) {
 	p.fails("again = a >> fn(lambda x: x, input = int, output = int)", diag.AlreadyPlaced)
 }
 
-// TestPlacesAreGivenBack: what a name held is free once nothing else leads to it.
+// TestPlacesAreGivenBack checks that what a name held is free once nothing else leads to it.
 func TestPlacesAreGivenBack(t *testing.T) {
 	const step = "fn(lambda x: x + 1, input = int, output = int)"
 	made := []string{"a = " + step, "b = " + step, "c = " + step}
@@ -162,7 +162,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestModulesOfAWorkspaceStay: one that was taken does not change when entries are added.
+// TestModulesOfAWorkspaceStay checks that a module does not change when entries are added.
 func TestModulesOfAWorkspaceStay(t *testing.T) {
 	p := newPrompt(t)
 	p.ok("text = file(\"note.txt\")")
@@ -176,8 +176,8 @@ func TestModulesOfAWorkspaceStay(t *testing.T) {
 	}
 }
 
-// TestOpenedOperandsAtAPrompt: an operator opens what an earlier entry made, which is free again when the whole is
-// bound anew, and can be called all the while.
+// TestOpenedOperandsAtAPrompt checks that an operator opens what an earlier entry made, that it is free again when the
+// whole is rebound, and that it can be called all the time.
 func TestOpenedOperandsAtAPrompt(t *testing.T) {
 	p := newPrompt(t)
 	const step = "fn(lambda x: x + 1, input = int, output = int)"
@@ -204,7 +204,7 @@ func TestOpenedOperandsAtAPrompt(t *testing.T) {
 	}
 }
 
-// enter adds a text statement by statement, runs what has to be run, and returns the text of the last value.
+// enter adds a text statement by statement, runs what must be run, and returns the text of the last value.
 func (p *prompt) enter(src string) (string, diag.List) {
 	p.t.Helper()
 	p.n++
@@ -247,7 +247,7 @@ func (p *prompt) refuses(src string, code diag.Code, message string) {
 	}
 }
 
-// TestStatements: the statements of a block are programs of their own, composed and then run.
+// TestStatements checks that the statements of a block are separate programs, composed and then run.
 func TestStatements(t *testing.T) {
 	p := newPrompt(t)
 	p.gives("1 + 2", "3")
@@ -278,8 +278,8 @@ func TestStatements(t *testing.T) {
 	p.refuses("def f(x):\n    said.append(x)\n    return x\n\nstep = fn(f, input = str, output = str)\nsaid.append(1)", diag.ScriptError, "frozen")
 }
 
-// TestAgentsAtAPrompt: what an expression places is free at its end, and an agent in a named node is not bound anew
-// without it.
+// TestAgentsAtAPrompt checks that what an expression places is free when it ends, and that an agent in a named node is
+// not rebound without it.
 func TestAgentsAtAPrompt(t *testing.T) {
 	p := newPrompt(t)
 	p.gives("a = agent(prompt = \"A\")\nb = agent(prompt = \"B\")\nc = agent(prompt = \"C\")", "")

@@ -1,9 +1,8 @@
-// Package arch holds the repository to its own shape: who may import whom, where goroutines,
-// clocks and randomness may stand, how long a file may get, which words stay out.
+// Package arch checks the structure of the repository: who may import whom, where goroutines, clocks and randomness may
+// be used, how long a file may be, and which words are not allowed.
 //
-// A checker is a function from source to findings; what it is to check stands in tables beside
-// it. The checkers are tested on small fakes under testdata, the repository by the promises of
-// repository_test.go.
+// A checker is a function from source to findings; what it checks is in tables next to it. The checkers are tested on
+// small fakes under testdata, the repository by the promises of repository_test.go.
 package arch
 
 import (
@@ -17,7 +16,7 @@ import (
 	"strings"
 )
 
-// Root returns the directory of the module that the working directory is in.
+// Root returns the directory of the module that contains the working directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -35,11 +34,11 @@ func Root() (string, error) {
 	}
 }
 
-// outputs are directories that hold what the tools make, not what people write.
+// outputs are directories for what tools produce, not for what people write.
 var outputs = map[string]bool{".git": true, "bin": true, "dist": true, "node_modules": true}
 
-// Files calls visit for each file below root that belongs to the repository, with its
-// slash-separated path relative to root. It leaves out what the build makes and editors' files.
+// Files calls visit for each file below root that belongs to the repository, with its slash-separated path relative to
+// root. It leaves out build output and editors' files.
 func Files(root string, visit func(rel string) error) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -72,10 +71,10 @@ type Source struct {
 	Text []byte
 }
 
-// Test reports whether the file is compiled for tests alone.
+// Test reports whether the file is compiled only for tests.
 func (s *Source) Test() bool { return strings.HasSuffix(s.Rel, "_test.go") }
 
-// Dir is the directory of the file, slash-separated and relative to the root; "." for the root.
+// Dir returns the directory of the file, slash-separated and relative to the root; "." for the root.
 func (s *Source) Dir() string {
 	if i := strings.LastIndexByte(s.Rel, '/'); i >= 0 {
 		return s.Rel[:i]
@@ -83,8 +82,7 @@ func (s *Source) Dir() string {
 	return "."
 }
 
-// Sources parses every Go file below root but those under a testdata directory, which the go
-// command leaves alone too.
+// Sources parses every Go file below root except those under a testdata directory, which the go command ignores too.
 func Sources(root string) ([]*Source, error) {
 	var all []*Source
 	err := Files(root, func(rel string) error {

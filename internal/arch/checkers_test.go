@@ -15,7 +15,7 @@ var (
 	wantString  = regexp.MustCompile(`"[^"]*"`)
 )
 
-// wanted reads the findings that a fake announces in comments: want "…" on the line of each.
+// wanted returns the findings that a fake declares in comments: want "…" on the line of each.
 func wanted(rel string, text []byte) []string {
 	var want []string
 	for i, line := range strings.Split(string(text), "\n") {
@@ -137,7 +137,7 @@ func TestCheckLibraries(t *testing.T) {
 	if got := g.CheckLibraries(app, nil); got != nil {
 		t.Errorf("without code of others: %v", got)
 	}
-	// Seen from its own tree, all else is code of others.
+	// From the point of view of its own tree, everything else is third-party code.
 	for by, want := range map[string][]string{
 		app + "/driver": {app + "/top: imports " + app + "/driver, for which no library names it"},
 		app + "/top":    nil,
@@ -149,7 +149,7 @@ func TestCheckLibraries(t *testing.T) {
 	}
 }
 
-// What is imported on one system alone is seen on each.
+// What is imported on one system alone is found on each.
 func TestListSeesEverySystem(t *testing.T) {
 	for _, system := range Systems {
 		if imp := "example.test/app/" + system; !slices.Contains(fakeGraph(t)[app+"/driver"].Imports, imp) {
@@ -164,7 +164,7 @@ func TestListReportsBrokenPackages(t *testing.T) {
 	}
 }
 
-// Every row of the tables must hold something: a misspelt path would hold nothing.
+// Every row of the tables must match something: a misspelt path would match nothing.
 func TestImportTablesAreUsable(t *testing.T) {
 	g := repository(t)
 	exists := func(pattern string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CodeLines counts the lines of a Go file that hold code: neither blank nor a comment alone.
+// CodeLines counts the lines of a Go file that contain code, and are neither blank nor only a comment.
 func CodeLines(text []byte) int {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(text))
@@ -17,11 +17,11 @@ func CodeLines(text []byte) int {
 		if tok == token.EOF {
 			return n
 		}
-		if tok == token.SEMICOLON && lit == "\n" { // one that nobody wrote
+		if tok == token.SEMICOLON && lit == "\n" { // an inserted semicolon
 			continue
 		}
 		first := file.Line(pos)
-		end := first + strings.Count(lit, "\n") // a text may have several lines
+		end := first + strings.Count(lit, "\n") // a text literal may have several lines
 		n += end - max(first-1, last)
 		last = end
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// maxOverview is how many lines `go doc` of a package that every host reads may have.
+// maxOverview bounds the lines of `go doc` for a package that every host reads.
 const maxOverview = 130
 
 // Promise 25.11 (packages): `go doc` of the root package and of `engine` has at most 130 lines; the programs and
@@ -35,7 +35,7 @@ func TestPromise_25_11_PublicFace(t *testing.T) {
 	fail(t, unnamed(all, pages))
 }
 
-// documentation is the text of all pages for users.
+// documentation returns the text of all pages for users.
 func documentation(t *testing.T) string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(root(t), "docs", "*.md"))
@@ -49,7 +49,7 @@ func documentation(t *testing.T) string {
 	return text
 }
 
-// behindTheFace returns the imports of packages that run flows, in examples for hosts and on their page.
+// behindTheFace returns the imports of packages that run flows, in examples for hosts and on the hosts' page.
 func behindTheFace(all []*Source, page string) []Finding {
 	behind := own("engine/flow", "engine/run", "engine/sched", "engine/internal/...", "internal/...")
 	var found []Finding
@@ -73,8 +73,8 @@ func behindTheFace(all []*Source, page string) []Finding {
 	return found
 }
 
-// unnamed returns the exported functions and methods of public packages that no file of another directory
-// and no page names. Examples stand beside the package that they show.
+// unnamed returns the exported functions and methods of public packages that no file of another directory and no page
+// names. Examples are next to the package that they show.
 func unnamed(all []*Source, pages string) []Finding {
 	named := map[string][]string{} // by name, the directories of files that select it
 	for _, s := range all {
@@ -110,7 +110,7 @@ func unnamed(all []*Source, pages string) []Finding {
 	return found
 }
 
-// receiver is the name of the type that a method has.
+// receiver returns the name of a method's receiver type.
 func receiver(f *ast.FuncDecl) string {
 	typ := f.Recv.List[0].Type
 	for {

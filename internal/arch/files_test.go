@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// A file holds one idea. One over LongFile lines is worth a second look, one over MaxFile has two.
+// A file holds one idea. One with more than LongFile lines deserves a second look, one with more than MaxFile holds
+// two.
 const (
 	LongFile = 350
 	MaxFile  = 500
 )
 
-// Lengths returns the non-test Go files of more lines than limit; generated ones do not count.
+// Lengths returns the non-test Go files with more lines than limit, except generated ones.
 func Lengths(sources []*Source, limit int) []Finding {
 	var found []Finding
 	for _, s := range sources {
@@ -29,8 +30,8 @@ func Lengths(sources []*Source, limit int) []Finding {
 	return found
 }
 
-// Undocumented returns the packages of which no non-test file has a package comment in the form
-// that documentation tools look for, or more than one file has.
+// Undocumented returns the packages in which no non-test file, or more than one, has a package comment in the form that
+// documentation tools expect.
 func Undocumented(sources []*Source) []Finding {
 	type pkg struct {
 		name string
@@ -68,15 +69,14 @@ func Undocumented(sources []*Source) []Finding {
 	return found
 }
 
-// WordRule is a pattern that must not stand in the repository's files.
+// WordRule is a pattern that must not occur in the repository's files.
 type WordRule struct {
 	Pattern *regexp.Regexp
 	Except  []string // path prefixes where it may
 	Why     string
 }
 
-// WordRules keeps the repository about the product. The patterns are written so that they do not
-// match themselves.
+// WordRules keeps the repository about the product. The patterns are written so that they do not match themselves.
 var WordRules = []WordRule{
 	{regexp.MustCompile(`(?i)\bissue [#]`), nil, "name the behaviour: a number means nothing to a reader of the code"},
 	{regexp.MustCompile(`(?i)\bsub[a]gent|\bhelper[ ]agent`), nil, "who wrote it is no matter of the product"},
@@ -87,7 +87,7 @@ var WordRules = []WordRule{
 	{regexp.MustCompile(`(?i)\bseed('s)? (page|wiki|system)s?\b|\bDESIGN[.]md\b`), nil, "a text that the reader does not have"},
 }
 
-// Words returns each line of a file that a rule forbids. A file with a NUL byte is no text.
+// Words returns each line of a file that a rule forbids. A file with a NUL byte is not text.
 func Words(rel string, text []byte, rules []WordRule) []Finding {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Package is what the go command says of one package.
+// Package is the go command's description of one package.
 type Package struct {
 	ImportPath string
 	Dir        string
@@ -29,13 +29,13 @@ type Module struct {
 	Replace            *Module
 }
 
-// Graph is a set of packages with all that they link, by import path.
+// Graph is a set of packages with everything that they link, by import path.
 type Graph map[string]*Package
 
-// Systems are the operating systems whose files choose what is imported.
+// Systems are the operating systems whose files determine what is imported.
 var Systems = []string{"linux", "darwin", "windows"}
 
-// List asks the go command for the packages of patterns below dir and all that they link on any of the
+// List asks the go command for the packages matching patterns below dir and everything that they link on any of the
 // systems, built without cgo.
 func List(dir string, patterns ...string) (Graph, error) {
 	graph := Graph{}
@@ -90,8 +90,8 @@ func (g Graph) matching(patterns ...string) []string {
 	return paths
 }
 
-// ways returns, for each package that from links, a shortest way of imports to it. Breadth first
-// over sorted imports, so that the answer is the same on each run.
+// ways returns, for each package that from links, a shortest path of imports to it. It searches breadth-first over
+// sorted imports, so that the answer is the same on each run.
 func (g Graph) ways(from string) [][]string {
 	seen := map[string]bool{from: true}
 	queue := [][]string{{from}}
@@ -115,7 +115,7 @@ func matchAny(patterns []string, path string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, path) })
 }
 
-// match reports whether an import path is the pattern, or below it where it ends in "/...".
+// match reports whether an import path is the pattern, or below it if the pattern ends in "/...".
 func match(pattern, path string) bool {
 	base, tree := strings.CutSuffix(pattern, "/...")
 	return path == base || tree && strings.HasPrefix(path, base+"/")

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Room is a package of this module and what it may know of the others.
+// Room is a package of this module with the other packages that it may import.
 type Room struct {
-	Path    string   // below the module; "." is the root
+	Path    string   // path below the module; "." is the root
 	Imports []string // the packages of this module that its non-test files import
 }
 
-// CheckHouse holds the packages of the graph to the table, whose rows go from the bottom to the top: a
-// package may import the rows above its own in the table, those it lists, and lists no other. So a
-// circle, or an arrow back up, cannot be written down.
+// CheckHouse compares the packages of the graph with the table, whose rows go from the bottom to the top: a package
+// must import exactly the packages it lists, and those must be in rows above its own in the table. A cycle, or an
+// import in the wrong direction, therefore cannot be written down.
 func CheckHouse(g Graph, house []Room) []Finding {
 	var found []Finding
 	floor := map[string]int{}
@@ -45,7 +45,7 @@ func CheckHouse(g Graph, house []Room) []Finding {
 	return found
 }
 
-// check compares a row with what the package imports.
+// check compares a row with the imports of its package.
 func (r Room) check(imports []string, floor map[string]int) []Finding {
 	var found []Finding
 	for _, imp := range imports {
@@ -64,7 +64,7 @@ func (r Room) check(imports []string, floor map[string]int) []Finding {
 	return found
 }
 
-// inside returns what a package imports of this module, sorted.
+// inside returns the packages of this module that a package imports, sorted.
 func (g Graph) inside(path string) []string {
 	var paths []string
 	for _, imp := range g[path].Imports {
@@ -76,7 +76,7 @@ func (g Graph) inside(path string) []string {
 	return paths
 }
 
-// inModule returns an import path without the module's.
+// inModule returns an import path relative to the module.
 func inModule(path string) string {
 	if path == module {
 		return "."
@@ -84,7 +84,7 @@ func inModule(path string) string {
 	return strings.TrimPrefix(path, module+"/")
 }
 
-// graphOf makes a graph of packages of the module, from lines "package: import import".
+// graphOf returns a graph of packages of the module, from lines "package: import import".
 func graphOf(lines ...string) Graph {
 	g := Graph{}
 	for _, l := range lines {

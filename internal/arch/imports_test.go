@@ -8,15 +8,15 @@ import (
 
 const module = "github.com/agentscript/agentscript"
 
-// A LinkRule says what packages must not link, however far away. Paths are full import paths; a pattern
-// that ends in "/..." stands for the package and all below it. The rule covers non-test files.
+// A LinkRule says what packages must not link, directly or indirectly. Paths are full import paths; a pattern that ends
+// in "/..." stands for the package and all below it. The rule applies to non-test files.
 type LinkRule struct {
 	Packages []string
 	Never    []string
 	Why      string
 }
 
-// A Library is code of others, with the packages of this module that import it themselves.
+// A Library is third-party code, with the packages of this module that import it directly.
 type Library struct {
 	Path string   // a pattern
 	By   []string // patterns
@@ -33,8 +33,8 @@ var (
 	commandLine = "github.com/spf13/..."
 	drivers     = slices.Concat([]string{langchain, observed, temporal, grpc, commandLine}, sqlite)
 
-	// heavyProviders are those parts of the provider library that bring gRPC, tens of megabytes or
-	// broken tool calls; the command speaks those wire formats itself.
+	// heavyProviders are the parts of the provider library that bring gRPC, tens of megabytes or broken tool calls; the
+	// command speaks those wire formats itself.
 	heavyProviders = []string{
 		"github.com/tmc/langchaingo/llms/googleai/...",
 		"github.com/tmc/langchaingo/llms/mistral/...",
@@ -52,10 +52,12 @@ func own(paths ...string) []string {
 	return patterns
 }
 
-// LinkRules is what [Rooms] does not say: what comes in through the libraries of others and the standard one.
+// LinkRules are the rules that [Rooms] does not express: about what third-party libraries and the standard library
+// bring in.
 var LinkRules = []LinkRule{
 	{
-		// Not generable/codec: its forms are its own, and hold nothing whose order or numbers that library would change.
+		// Not generable/codec: its formats are its own, and contain nothing whose order or numbers that library would
+		// change.
 		Packages: own("generable", "generable/internal/...", "generable/dialect", "generable/govalue", "generable/jsonschema", "generable/lenient/...", "generable/sample"),
 		Never:    []string{"encoding/json/..."},
 		Why:      "it has its own JSON, which keeps order and numbers",
@@ -109,7 +111,7 @@ var LinkRules = []LinkRule{
 	},
 }
 
-// Libraries is all the code of others that packages of this module import, and by which of them.
+// Libraries lists all third-party code that packages of this module import, and which of them do.
 var Libraries = []Library{
 	{Path: starlark, By: own("starlib/...", "internal/startree", "internal/cli/starfmt", "internal/cli/repl", "internal/cli/repl/transcript"), Why: "the language is one package tree; others know its nodes and modules"},
 	{Path: "github.com/tmc/langchaingo/llms", By: own("engine/llm"), Why: "the interface of models, which hosts implement"},
@@ -127,8 +129,8 @@ var Libraries = []Library{
 	{Path: "github.com/pelletier/go-toml/v2/...", By: own("internal/cli/project"), Why: "one package reads the project file"},
 }
 
-// CheckLinks returns what packages link against the rules, in the order of rules and paths, each with the way
-// that leads to it.
+// CheckLinks returns what packages link against the rules, in the order of rules and paths, each with the path of
+// imports that leads to it.
 func (g Graph) CheckLinks(rules []LinkRule) []Finding {
 	var found []Finding
 	for _, rule := range rules {
@@ -143,7 +145,7 @@ func (g Graph) CheckLinks(rules []LinkRule) []Finding {
 	return found
 }
 
-// CheckLibraries returns the packages below a path that import code of others without being named for it.
+// CheckLibraries returns the packages below a path that import third-party code without being listed for it.
 func (g Graph) CheckLibraries(below string, libraries []Library) []Finding {
 	var found []Finding
 	for _, path := range g.matching(below + "/...") {

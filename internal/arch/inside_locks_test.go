@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// parking are the calls that may have another branch of the run go on: methods of the scheduler, of a branch and of a workflow,
-// and the functions by which handlers wait.
+// parking are the calls that may let another branch of the run continue: methods of the scheduler, of a branch and of a
+// workflow, and the functions with which handlers wait.
 var parking = set("Par First Within Timed DoOrAbandon Wait SleepUntil Yield WaitFor Approve Approved " +
 	"clock.Await clock.Sleep clock.Turn clock.Last workflow.Await workflow.Sleep Rest Pause Sched.Do World.Do world.Do")
 
-// parks reports whether a call may have another branch go on, by itself or by what it calls in its package.
+// parks reports whether a call may let another branch continue, directly or through a function of its package.
 func parks(call *ast.CallExpr, own map[string]bool) bool {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -27,7 +27,7 @@ func parks(call *ast.CallExpr, own map[string]bool) bool {
 	return false
 }
 
-// parkingOf returns the functions and methods of a package that may have another branch go on.
+// parkingOf returns the functions and methods of a package that may let another branch continue.
 func parkingOf(files []*Source) map[string]bool {
 	own := map[string]bool{}
 	for grown := true; grown; {
@@ -55,7 +55,7 @@ func parkingOf(files []*Source) map[string]bool {
 	return own
 }
 
-// Held returns the places of a file where a lock is held while another branch may go on.
+// Held returns the places in a file where a lock is held while another branch may continue.
 func Held(s *Source, own map[string]bool) []Finding {
 	h := &holding{s: s, own: own}
 	for _, decl := range s.File.Decls {
@@ -72,7 +72,7 @@ type holding struct {
 	found []Finding
 }
 
-// stmts goes through statements that begin with locks held, and keeps in held what is held after them.
+// stmts visits statements that begin with some locks held, and updates held to those held after them.
 func (h *holding) stmts(list []ast.Stmt, held map[string]bool) {
 	for _, stmt := range list {
 		switch stmt := stmt.(type) {
@@ -80,7 +80,7 @@ func (h *holding) stmts(list []ast.Stmt, held map[string]bool) {
 			if lit, ok := stmt.Call.Fun.(*ast.FuncLit); ok {
 				h.stmts(lit.Body.List, map[string]bool{})
 			}
-			continue // a lock that is given back at the end is held until then
+			continue // a lock released by defer is held until the end
 		case *ast.ExprStmt:
 			if call, ok := stmt.X.(*ast.CallExpr); ok {
 				if f, ok := call.Fun.(*ast.SelectorExpr); ok {
@@ -100,7 +100,7 @@ func (h *holding) stmts(list []ast.Stmt, held map[string]bool) {
 	}
 }
 
-// node goes through a statement. What its blocks lock and give back is theirs.
+// node visits a statement. What its blocks lock and unlock stays inside them.
 func (h *holding) node(n ast.Node, held map[string]bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -138,7 +138,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// No lock is held inside of a workflow while the scheduler has another branch go on.
+// No lock is held inside a workflow while the scheduler lets another branch continue.
 func TestNoLockIsHeldWhileBranchesChange(t *testing.T) {
 	all := sources(t)
 	packages := map[string][]*Source{}

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// A durable workflow executes a run again and again and must make the same of it each time. What is [Inside] therefore
-// decides no order by a Go map, whose order is chance, and holds no lock while the scheduler has another branch go
-// on: branches are coroutines of one goroutine there, which a lock that another coroutine holds would stop for ever.
+// A durable workflow executes a run again and again and must do the same each time. The code [Inside] therefore
+// determines no order by a Go map, whose order is random, and holds no lock while the scheduler lets another branch
+// continue: branches are coroutines of one goroutine there, which would block forever on a lock held by another
+// coroutine.
 
-// Inside are the packages, or the files of one by their pattern, that run within the workflow of a run.
+// Inside are the packages, or files of a package by pattern, that run within the workflow of a run.
 var Inside = []string{
 	"temporal/*.go", "temporal/internal/world/*", "temporal/internal/record/*", "temporal/internal/eventlog/*",
 	"engine/journal/*", "engine/run/*", "engine/internal/exec/*", "engine/internal/interp/*", "engine/internal/conversation/*",
@@ -21,8 +22,8 @@ var Inside = []string{
 	"engine/store/memory*.go", "engine/store/whole.go",
 }
 
-// AnyOrder are the functions inside whose ranges over maps make the same in any order, and why. What is sorted afterwards needs
-// no row.
+// AnyOrder are the inside functions whose ranges over maps have the same result in any order, and why. What is sorted
+// afterwards needs no row.
 var AnyOrder = map[string]string{
 	"engine/journal/acted.go actedAt":           "it makes a set",
 	"engine/journal/journal.go Worked":          "it is a sum",
@@ -42,13 +43,13 @@ func IsInside(s *Source) bool {
 	})
 }
 
-// mapNames knows by its name what is a map: it sees syntax alone. An exported field that has the name of one in another package,
-// where it is something else, it does not know.
+// mapNames recognizes maps by their names, since it only sees syntax. It does not recognize an exported field if a
+// field with the same name in another package is something else.
 type mapNames struct {
-	types, funcs map[string]bool            // of all packages
-	vars         map[string]map[string]bool // of a package, by its directory
+	types, funcs map[string]bool            // in all packages
+	vars         map[string]map[string]bool // in a package, by its directory
 	fields       map[string]map[string]bool // likewise; "" has the exported ones of all packages
-	others       map[string]bool            // exported fields that are something else somewhere
+	others       map[string]bool            // exported fields that are something else elsewhere
 }
 
 // namesOf collects the maps of a repository.
@@ -115,7 +116,7 @@ func (m *mapNames) isType(t ast.Expr) bool {
 	return false
 }
 
-// isMap reports whether an expression is one, where the names in vars are.
+// isMap reports whether an expression is a map, given the names of map variables.
 func (m *mapNames) isMap(dir string, x ast.Expr, vars map[string]bool) bool {
 	switch x := x.(type) {
 	case *ast.ParenExpr:
@@ -146,7 +147,7 @@ func (m *mapNames) declared(dir string, v *ast.ValueSpec, vars map[string]bool) 
 	}
 }
 
-// within returns the names of maps in a function: of its package, its parameters and its variables.
+// within returns the names of maps visible in a function: of its package, its parameters and its variables.
 func (m *mapNames) within(dir string, fn *ast.FuncDecl) map[string]bool {
 	vars := map[string]bool{}
 	for name := range m.vars[dir] {
@@ -172,8 +173,8 @@ func (m *mapNames) within(dir string, fn *ast.FuncDecl) map[string]bool {
 	return vars
 }
 
-// Unordered returns the places of a file where something is done in the order of a map: not where its elements are sorted at
-// once, or gathered in a slice that a later statement of the block sorts, nor in the functions that allowed names.
+// Unordered returns the places in a file where something is done in the order of a map. It excludes maps whose elements
+// are sorted at once, or gathered in a slice that a later statement of the block sorts, and the functions in allowed.
 func (m *mapNames) Unordered(s *Source, allowed map[string]string) []Finding {
 	var found []Finding
 	for _, decl := range s.File.Decls {
@@ -213,7 +214,7 @@ func (m *mapNames) Unordered(s *Source, allowed map[string]string) []Finding {
 	return found
 }
 
-// block returns the statements of a node that has some, one after the other.
+// block returns the statements of a node, if it has some.
 func block(n ast.Node) []ast.Stmt {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
@@ -224,7 +225,7 @@ func block(n ast.Node) []ast.Stmt {
 	return nil
 }
 
-// sorted returns the slice that a statement sorts, "" if it sorts none.
+// sorted returns the slice that a statement sorts, or "".
 func sorted(stmt ast.Stmt) string {
 	x, ok := stmt.(*ast.ExprStmt)
 	if !ok {
@@ -239,7 +240,7 @@ func sorted(stmt ast.Stmt) string {
 	return ""
 }
 
-// gathers reports whether a statement does nothing but fill a slice.
+// gathers reports whether a statement only fills a slice.
 func gathers(stmt ast.Stmt, slice string) bool {
 	switch stmt := stmt.(type) {
 	case *ast.AssignStmt:
@@ -266,7 +267,7 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// No order inside of a workflow is that of a map.
+// No order inside a workflow is that of a map.
 func TestNoMapDecidesAnOrderInside(t *testing.T) {
 	all := sources(t)
 	names := namesOf(all)
@@ -294,7 +295,7 @@ func TestNoMapDecidesAnOrderInside(t *testing.T) {
 	}
 }
 
-// only returns a file with one of its functions.
+// only returns a file with only one of its functions.
 func only(s *Source, fn string) *Source {
 	file := *s.File
 	file.Decls = slices.DeleteFunc(slices.Clone(file.Decls), func(d ast.Decl) bool {

@@ -18,14 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the third-party notices")
 
-// component is one thing that is linked and under terms of its own.
+// component is something that is linked and has its own licence.
 type component struct {
 	name, version string // no version for the standard library, which is the builder's
 	dir           string
 }
 
-// linked returns what a package links on any platform besides the module it is in: the standard
-// library first, then modules by path.
+// linked returns what a package links on any platform besides its own module: the standard library first, then modules
+// by path.
 func linked(root, pkg string) ([]component, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -50,13 +50,12 @@ func linked(root, pkg string) ([]component, error) {
 	})...), nil
 }
 
-// terms names the files whose texts have to go along with a binary.
+// terms matches the files whose texts must accompany a binary.
 var terms = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
 
 const rule = "================================================================================\n"
 
-// write renders the components with their texts. One without a licence is an error: it must not be
-// linked.
+// write renders the components with their texts. A component without a licence is an error: it must not be linked.
 func write(w io.Writer, all []component) error {
 	var b strings.Builder
 	b.WriteString("The agentscript command contains software of others, under the terms below.\n" +
@@ -78,7 +77,7 @@ func write(w io.Writer, all []component) error {
 	return err
 }
 
-// textsOf reads the licence and notice files at the top of a component, in the order of names.
+// textsOf reads the licence and notice files at the top of a component, ordered by name.
 func textsOf(c component) ([]string, error) {
 	if c.dir == "" {
 		return nil, fmt.Errorf("%s is not in the module cache; run go mod download", c.name)
@@ -106,7 +105,7 @@ func textsOf(c component) ([]string, error) {
 	return texts, nil
 }
 
-// plain gives a text line feeds, no trailing blanks and one end of line.
+// plain normalizes a text: line feeds, no trailing blanks and one final line end.
 func plain(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -115,7 +114,7 @@ func plain(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// dir makes a component of files.
+// dir returns a directory with files.
 func dir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	d := t.TempDir()

@@ -10,14 +10,13 @@ import (
 	"testing"
 )
 
-// A package holds one idea: more files or lines than these hold several.
+// A package holds one idea: one with more files or lines than these holds several.
 const (
 	MaxPackageFiles = 16
 	MaxPackageLines = 4500
 )
 
-// Sizes returns the packages with more non-test files or lines than they may have. Those in except
-// have a reason to.
+// Sizes returns the packages with more non-test files or lines than allowed. Those in except have a reason.
 func Sizes(sources []*Source, except map[string]string) []Finding {
 	files, lines := map[string]int{}, map[string]int{}
 	for _, s := range sources {

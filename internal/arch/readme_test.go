@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Block returns the first fenced block of a page of Markdown below a line, without its fences. The
-// CI script finds the commands of the README in the same way.
+// Block returns the first fenced block of a Markdown page after a line, without its fences. The CI script finds the
+// commands of the README in the same way.
 func Block(page, line string) (string, error) {
 	var out []string
 	armed, inside := false, false

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// The lines of the README below which its flow and its two commands stand.
+// The lines of the README that precede its flow and its two commands.
 const (
 	flowLine = "## A flow in 20 lines"
 	runLine  = "## Two commands"
@@ -30,7 +30,7 @@ type Finding struct {
 
 func (f Finding) String() string { return f.Where + ": " + f.What }
 
-// at makes a finding at a position of the file.
+// at returns a finding at a position of the file.
 func (s *Source) at(pos token.Pos, what string) Finding {
 	return Finding{fmt.Sprintf("%s:%d", s.Rel, s.Fset.Position(pos).Line), what}
 }
@@ -44,13 +44,13 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// exists reports whether root has a file or directory at the slash-separated path.
+// exists reports whether root contains a file or directory at the slash-separated path.
 func exists(root, path string) bool {
 	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path)))
 	return err == nil
 }
 
-// need skips a promise whose subject is not there; it begins to hold when the path appears.
+// need skips a promise whose subject does not exist; it applies when the path appears.
 func need(t *testing.T, path string) {
 	t.Helper()
 	if !exists(root(t), path) {
@@ -83,7 +83,7 @@ func read(t *testing.T, rel string) string {
 	return string(text)
 }
 
-// repository returns the packages of this module with all that they link.
+// repository returns the packages of this module with everything that they link.
 func repository(t *testing.T) Graph {
 	t.Helper()
 	g, err := listed()
@@ -101,7 +101,7 @@ var listed = sync.OnceValues(func() (Graph, error) {
 	return List(dir, "./...")
 })
 
-// imports holds packages to the rules about what they link and which libraries they import.
+// imports checks packages against the rules about what they link and which libraries they import.
 func imports(t *testing.T, paths ...string) {
 	t.Helper()
 	g := repository(t)
@@ -133,7 +133,7 @@ func TestPromise_1_3_CommandWithoutGRPC(t *testing.T) {
 	imports(t, "cmd/agentscript", "internal/cli/...", "internal/input")
 }
 
-// No package of the main module links Temporal or gRPC: they are linked by the module temporal alone.
+// No package of the main module links Temporal or gRPC: only the module temporal does.
 func TestNothingLinksTemporal(t *testing.T) {
 	fail(t, repository(t).CheckLinks([]LinkRule{{Packages: []string{module, module + "/..."}, Never: []string{temporal, grpc}, Why: "runs on Temporal are a module of their own"}}))
 }
@@ -215,7 +215,7 @@ func TestPromise_1_8_RunCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Where the system lets a test have one, in a network namespace of its own, in which nothing is reached.
+	// If the system lets a test have one, in a separate network namespace, in which nothing is reachable.
 	run := "export GOPROXY=off GOFLAGS=-mod=mod; " + command
 	if _, err := shell(t, "unshare --net --map-root-user true"); err == nil {
 		run = "unshare --net --map-root-user bash -c " + strconv.Quote(run)
@@ -274,7 +274,7 @@ func TestPromise_1_10_Platforms(t *testing.T) {
 	says("make -n cross", "for t in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64;", "GOOS=${t%/*} GOARCH=${t#*/} go build ")
 	says("make -n lint", "for os in linux darwin windows;", "GOOS=$os go vet ")
 	says("make -p -n", "CGO_ENABLED := 0")
-	for _, list := range []string{"BUILT", "PORTABLE"} { // what they leave out is what needs SQLite
+	for _, list := range []string{"BUILT", "PORTABLE"} { // what they leave out needs SQLite
 		out, err := shell(t, `make --eval 'print: ; @printf "%s\n" $(`+list+`)' print`)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -298,7 +298,7 @@ func TestPromise_1_10_Platforms(t *testing.T) {
 	}
 }
 
-// maxBinary is what the command with all providers and the store of runs may have.
+// maxBinary bounds the command with all providers and the store of runs.
 const maxBinary = 28_000_000
 
 // Promise 1.11 (repository): the stripped command is no larger than 28 MB.
@@ -390,7 +390,7 @@ func shell(t *testing.T, line string) (string, error) {
 	return string(out), err
 }
 
-// environ is the environment without what a calling make or go test left in it.
+// environ returns the environment without what a calling make or go test left in it.
 func environ() []string {
 	var env []string
 	for _, kv := range os.Environ() {

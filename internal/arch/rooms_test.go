@@ -1,7 +1,7 @@
 package arch
 
-// Rooms is the import table of the module, from the bottom to the top: a package imports packages above its
-// own row alone, and those that its row lists. A new import is a decision: it is made here.
+// Rooms is the import table of the module, from the bottom to the top: a package only imports packages above its own
+// row, and only those that its row lists. A new import is a decision that is made here.
 var Rooms = []Room{
 	{Path: "docs"},
 	{Path: "internal/docs"},

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Runs are repeatable because composition has no source of chance: an order of goroutines, a
-// clock, a random number. All of them come through the scheduler, so that a run can be repeated,
-// tested on another interleaving, or carried out by another machine.
+// Runs are repeatable because composition has no source of randomness: no order of goroutines, no clock, no random
+// numbers. All of these come through the scheduler, so that a run can be repeated, tested with another interleaving, or
+// executed by another machine.
 
-// Hermetic are the trees that are held to it, and Apart those below them that are not: drivers and
-// stores live on the effect side, where the context and the clock belong.
+// Hermetic are the trees that must obey this, and Apart those below them that need not: drivers and stores are on the
+// effect side, where the context and the clock belong.
 var (
 	Hermetic = []string{"engine", "starlib"}
 	Apart    = []string{"engine/llm", "engine/cassette", "engine/journal", "engine/store", "engine/mcp", "engine/telemetry", "engine/grant", "engine/sched/schedtest"}
 )
 
-// Excused are the files that may use what the others must not: the goroutine scheduler all of it,
-// what runs the effects of one in virtual time as well, the cooperative ones an empty context for handlers and
-// the coroutines that branches are, and what gives handlers their clock the machine's.
+// Excused are the files that may use what others must not: the goroutine scheduler everything; what runs its effects in
+// virtual time too; the cooperative schedulers an empty context for handlers and the coroutines that branches are; and
+// what gives handlers their clock the machine's.
 var Excused = map[string][]string{
 	"engine/sched/goroutines.go": {"*"},
 	"engine/sched/coop.go":       {"context.Background", "context.WithCancelCause", "iter.Pull", "channel", "select"},
@@ -30,16 +30,16 @@ var Excused = map[string][]string{
 	"engine/sched/timed.go":      {"time.Now", "time.AfterFunc"},
 	"engine/clock/manual.go":     {"go", "channel", "select"},
 	"engine/clock/clock.go":      {"time.Now", "time.AfterFunc", "context.WithValue", "channel", "select"},
-	// What reserves further attempts at a call travels to its handler beside the request.
+	// What reserves further attempts at a call travels to its handler in the context, next to the request.
 	"engine/internal/flight/flight.go": {"context.WithValue"},
-	// So do the secrets of the run, for a handler that cuts off what it gives.
+	// So do the secrets of the run, for a handler that truncates what it returns.
 	"engine/internal/redact/known.go": {"context.WithValue"},
-	// A run that is open says by channels that it is to stop, as a context does, and that it was sent something.
+	// An open run signals by channels that it must stop, as a context does, and that something was sent to it.
 	"engine/store.go": {"channel"},
 }
 
-// chance lists the functions and types of the standard library that bring in goroutines, waiting,
-// a clock, or a context made here instead of by the caller.
+// chance lists the functions and types of the standard library that introduce goroutines, waiting, a clock, or a
+// context made here instead of by the caller.
 var chance = map[string]map[string]bool{
 	"time":      set("Now After AfterFunc Sleep NewTimer NewTicker Tick Since Until"),
 	"context":   set("Background TODO WithCancel WithCancelCause WithDeadline WithDeadlineCause WithTimeout WithTimeoutCause WithValue WithoutCancel AfterFunc"),
@@ -49,7 +49,7 @@ var chance = map[string]map[string]bool{
 	"os/signal": set("Notify NotifyContext"),
 }
 
-// random are packages that no hermetic file imports at all.
+// random are packages that no hermetic file may import.
 var random = set("math/rand math/rand/v2 crypto/rand golang.org/x/sync/errgroup")
 
 func set(words string) map[string]bool {
@@ -74,8 +74,8 @@ func below(trees []string, dir string) bool {
 	return false
 }
 
-// Chance returns each place of a file where a source of chance stands, but those in excused, whose
-// words are "go", "channel", "select", or a qualified name like "time.Now"; "*" excuses the file.
+// Chance returns each use of a source of randomness in a file, except those in excused, whose words are "go",
+// "channel", "select", or a qualified name like "time.Now"; "*" excuses the file.
 func Chance(s *Source, excused []string) []Finding {
 	allowed := map[string]bool{}
 	for _, w := range excused {
@@ -95,7 +95,7 @@ func Chance(s *Source, excused []string) []Finding {
 	for _, spec := range s.File.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // the parser has refused it already
+			continue // the parser has rejected it already
 		}
 		if random[imported] {
 			report(spec.Pos(), imported, "imports "+imported)
@@ -142,8 +142,8 @@ func Chance(s *Source, excused []string) []Finding {
 	return found
 }
 
-// AtStart returns the regular expressions that a package compiles when the program starts, whether they
-// are needed or not: sync.OnceValue compiles them when they are.
+// AtStart returns the regular expressions that a package compiles when the program starts, whether they are needed or
+// not: sync.OnceValue compiles them on demand.
 func AtStart(s *Source) []Finding {
 	var found []Finding
 	for _, d := range s.File.Decls {

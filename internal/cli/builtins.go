@@ -55,8 +55,8 @@ func docVerb(c *term.Console) *cobra.Command {
 	return cmd
 }
 
-// builtins finds a row by its whole name, else all rows that end in it: decode is a method of
-// types and a function of json.
+// builtins finds a row by its qualified name, or else all rows whose name ends in it: decode is a method of types and a
+// function of json.
 func builtins(table *starlib.Table, name string) []*starlib.Builtin {
 	if b, ok := table.Lookup(name); ok {
 		return []*starlib.Builtin{b}
@@ -112,7 +112,7 @@ func builtinPage(row *starlib.Builtin, example string, width int) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// operators are the builtins that operators stand for.
+// operators maps operators to the builtins they stand for.
 var operators = map[string]struct{ row, text string }{
 	">>": {"then", "`a >> b` is then(a, b)"},
 	"/":  {"par", "`a / b` is par(a, b)"},
@@ -120,7 +120,7 @@ var operators = map[string]struct{ row, text string }{
 	"|":  {"union", "`A | B` is the type of what is an A or a B; `T | None` is an optional T"},
 }
 
-// starlark are the functions of the language below ours.
+// starlark describes the functions of the underlying Starlark language.
 var starlark = map[string]string{
 	"abs":       "abs(x): the absolute value of a number",
 	"all":       "all(xs): whether every element is true",
@@ -145,8 +145,8 @@ var starlark = map[string]string{
 	"zip":       "zip(xs, ys, ...): a list of tuples of elements at the same index",
 }
 
-// answer tells about a word that is no row of the table: an operator, a kind of value, a
-// function of Starlark itself. It is "" for one that is unknown.
+// answer describes a word that is not a row of the table: an operator, a kind of value, or a function of Starlark
+// itself. It returns "" for an unknown word.
 func answer(table *starlib.Table, word string, width int) string {
 	if op, ok := operators[word]; ok {
 		b, _ := table.Lookup(op.row)

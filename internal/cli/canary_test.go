@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// keyVariables are those of all providers, and those of providers that other programs know.
+// keyVariables returns the variables of all providers, and those of providers that other programs know.
 func keyVariables() []string {
 	names := []string{"ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "HF_TOKEN", "OPENAI_ORGANIZATION", "GROQ_API_KEY"}
 	for _, p := range llm.New().Providers() {
@@ -21,13 +21,13 @@ func keyVariables() []string {
 	return names
 }
 
-// keyHeaders are where the providers take their key that do not take it as Authorization.
+// keyHeaders are the headers of providers that do not take their key as Authorization.
 var keyHeaders = map[string]string{"anthropic": "X-Api-Key", "google": "X-Goog-Api-Key"}
 
 func canary(variable string) string { return "canary-" + variable + "-9f3a" }
 
-// No key appears in a result, an event, a diagnostic or a trace, over good and bad runs of
-// every provider, and none reaches the host of another one.
+// No key appears in a result, an event, a diagnostic or a trace, in good and bad runs of every provider, and none
+// reaches the host of another one.
 func TestCanary(t *testing.T) {
 	vars := keyVariables()
 	for _, p := range llm.New().Providers() {
@@ -51,7 +51,7 @@ func TestCanary(t *testing.T) {
 		} {
 			for _, mode := range []string{"human", "json", "env-file"} {
 				t.Run(p.Name+"/"+name+"/"+mode, func(t *testing.T) {
-					t.Parallel() // most of a run is the wait before a call is made again
+					t.Parallel() // most of a run is the wait before a call is repeated
 					canaryRun(t, vars, p, reply, own, mode)
 				})
 			}
@@ -137,7 +137,7 @@ func canaryRun(t *testing.T, vars []string, p llm.ProviderInfo, reply llmtest.Re
 	}
 }
 
-// Nor does one appear where no call is made: wrong keys, flags, scripts and files.
+// Nor does one appear when no call is made: wrong keys, flags, scripts and files.
 func TestCanaryWithoutCall(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

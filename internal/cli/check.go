@@ -143,26 +143,26 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 	return cmd
 }
 
-// checking is how a check goes about its findings.
+// checking holds the settings and results of a check.
 type checking struct {
 	format, root            string
 	flows                   setup.FlowFlags
 	strict, watch           bool
 	schemas, cost, manifest reports
-	items                   int                    // of --cost, as are
+	items                   int                    // for --cost, as are
 	model, prices           string                 // both of these
 	against                 string                 // a file of manifests
-	saved                   []agentscript.Manifest // that it holds
+	saved                   []agentscript.Manifest // the manifests in that file
 	policy                  setup.PolicyFlags
 	aliases                 project.AliasFlags
-	held                    bool // something is granted, and what is not is an error
+	held                    bool // grants were given, and uses that are not granted are errors
 	needs                   []capability.Need
 }
 
-// reports are what a flag asks for beside findings, one for each script.
+// reports are what a flag requests in addition to findings, one for each script.
 type reports struct {
 	asked        bool
-	flag, member string // the flag's name, and that of the list in JSON
+	flag, member string // the flag's name, and the name of its list in JSON
 	list         []fmt.Stringer
 }
 
@@ -261,17 +261,17 @@ func checkFiles(c *term.Console, ctx context.Context, files []string, how *check
 	return quietly(code)
 }
 
-// checked is one file and what was found in it.
+// checked is one file with its findings.
 type checked struct {
 	file    string
-	module  *agentscript.Module // nil for a flow as JSON, and where loading found errors
+	module  *agentscript.Module // nil for a flow as JSON, and if loading found errors
 	found   diag.List
 	sources diag.Sources
 	aliases project.Aliases
-	project *project.Settings // the defaults where it is
+	project *project.Settings // the defaults for the file's directory
 }
 
-// report adds what the flags ask for beside findings, and what that finds.
+// report adds what the flags request in addition to findings, with the findings of that.
 func (how *checking) report(s *checked, models *llm.Registry) {
 	if how.schemas.asked {
 		s.found = append(s.found, how.schemas.of(s.file, s.module)...)
@@ -284,12 +284,12 @@ func (how *checking) report(s *checked, models *llm.Registry) {
 		how.manifest.list = append(how.manifest.list, touches)
 		s.found = append(s.found, how.widened(touches)...)
 	}
-	if !how.manifest.asked && how.against == "" && len(s.module.Tests()) == 0 { // which say it all, and tests reach nothing outside
+	if !how.manifest.asked && how.against == "" && len(s.module.Tests()) == 0 { // manifests list the needs already, and tests touch nothing outside
 		how.needs = append(how.needs, s.module.Needs()...)
 	}
 }
 
-// distinct leaves out what was found before in another script that loads the same file.
+// distinct removes findings that another script which loads the same file has reported.
 func distinct(all diag.List) diag.List {
 	type finding struct {
 		code    diag.Code
@@ -306,7 +306,7 @@ func distinct(all diag.List) diag.List {
 	})
 }
 
-// codeOf is the exit code for what was found in a script.
+// codeOf returns the exit code for the findings in a script.
 func (how *checking) codeOf(s *checked) int {
 	switch {
 	case s.found.HasErrors():
@@ -319,7 +319,7 @@ func (how *checking) codeOf(s *checked) int {
 
 func isWarning(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }
 
-// tellNeeds lists for people what the scripts need, unless they were held to what is granted.
+// tellNeeds lists for people what the scripts need, unless the needs were checked against grants.
 func (how *checking) tellNeeds(c *term.Console) {
 	if how.held {
 		return
@@ -332,8 +332,7 @@ func (how *checking) tellNeeds(c *term.Console) {
 	}
 }
 
-// withoutMain says of a file that it is there for tests or to be loaded, since nothing in it can be run. That is no
-// mistake of the file.
+// withoutMain notes that a file is for tests or for loading, since it has nothing to run. That is not a mistake.
 func withoutMain(m *agentscript.Module) string {
 	if m != nil {
 		if _, d := m.Main(); d != nil && d.Code == diag.NoMain {
@@ -353,7 +352,7 @@ func printChecked(c *term.Console, all diag.List, how *checking) error {
 	case formatSARIF:
 		return errors.Join(diag.SARIF(&doc, all, command.VersionOf(c.Version).Version), c.Write(doc.String()))
 	case formatJSON:
-		if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a line's end
+		if err := diag.JSON(&doc, all); err != nil { // it ends with the document's brace and a newline
 			return err
 		}
 	}
@@ -382,13 +381,13 @@ func printChecked(c *term.Console, all diag.List, how *checking) error {
 	return c.Write(doc.String())
 }
 
-// addMember adds a member to a document that ends in its brace and a line's end.
+// addMember adds a member to a document that ends with its brace and a newline.
 func addMember(doc *bytes.Buffer, name, text string) {
 	doc.Truncate(doc.Len() - len("}\n"))
 	fmt.Fprintf(doc, ",%q:%s}\n", name, text)
 }
 
-// quietly ends with a code when all was said.
+// quietly exits with a code after everything was reported.
 func quietly(code int) error {
 	if code == term.ExitOK {
 		return nil
@@ -396,7 +395,7 @@ func quietly(code int) error {
 	return &term.Failure{Code: code}
 }
 
-// readSaved reads the manifests that are compared with.
+// readSaved reads the manifests to compare with.
 func (how *checking) readSaved() *term.Failure {
 	if how.against == "" {
 		return nil
@@ -415,7 +414,7 @@ func (how *checking) readSaved() *term.Failure {
 	return nil
 }
 
-// widened is what a script may touch that its saved manifest does not hold.
+// widened reports what a script may touch that its saved manifest does not list.
 func (how *checking) widened(m agentscript.Manifest) diag.List {
 	if how.against == "" {
 		return nil

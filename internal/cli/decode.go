@@ -22,12 +22,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// decodeOptions say what an answer is read as, and how.
+// decodeOptions set the type of an answer, and how it is read.
 type decodeOptions struct {
 	schema string
 	lines  bool
 	report string
-	told   bool // what was made of the answer is explained
+	told   bool // explain how the answer was read
 	how    generable.Options
 }
 
@@ -77,7 +77,7 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 	f.BoolVar(&o.lines, "jsonl", false, "read and write rows")
 	f.StringVar(&o.report, "report", "human", "how repairs and errors are told: `human` or json")
 	f.BoolVar(&o.told, "explain", false, "tell what was chosen, left out and repaired, and why")
-	word := func(name, option, usage string) { // takes a word of a decoder's option
+	word := func(name, option, usage string) { // defines a flag for a word of a decoder option
 		f.Func(name, usage+" (default "+generable.OptionWords(option)[0]+")", func(word string) error {
 			err := o.how.Set(option, strings.ReplaceAll(word, "-", "_"))
 			if e, wrong := errors.AsType[*generable.FieldError](err); wrong {
@@ -130,7 +130,7 @@ func decodeInput(c *term.Console, ctx context.Context, args []string, o decodeOp
 	return printRaw(c, append(generable.AppendJSON(nil, r.Value, t), '\n'))
 }
 
-// decodeType is the type that --schema names; nil for any.
+// decodeType returns the type that --schema names; nil means any.
 func decodeType(c *term.Console, ctx context.Context, schema string) (*generable.Type, error) {
 	if schema == "" {
 		return nil, nil
@@ -159,12 +159,12 @@ func decodeType(c *term.Console, ctx context.Context, schema string) (*generable
 	return t, nil
 }
 
-// typeMissing says how a type of a script is named.
+// typeMissing returns the error about the name of a script's type.
 func typeMissing(file, format string, args ...any) error {
 	return term.Usagef("name a type that the script assigns to a variable: agentscript decode --schema "+text.ShellWord(file+":Name")+" answer.txt", format, args...)
 }
 
-// scriptType is a type that a script binds to a global name.
+// scriptType returns the type that a script binds to a global name.
 func scriptType(c *term.Console, ctx context.Context, file, name string) (*generable.Type, error) {
 	if f := setup.Readable(file); f != nil {
 		return nil, f
@@ -183,12 +183,12 @@ func scriptType(c *term.Console, ctx context.Context, file, name string) (*gener
 
 // tellDecoded writes to stderr what was repaired and what does not fit.
 func tellDecoded(c *term.Console, r lenient.Result, asJSON bool) {
-	if asJSON { // a stderr that is gone cannot be told
+	if asJSON { // if stderr fails, there is nowhere to report it
 		_, _ = c.JSONOut().Write(append(appendOutcome(append(strconv.AppendBool([]byte(`{"ok":`), r.OK), ','), r), "}\n"...))
 		return
 	}
 	for _, fix := range r.Repairs {
-		if !r.OK { // it was of no use
+		if !r.OK { // a repair is of no use without a value
 			break
 		}
 		before, after := strings.TrimSpace(fix.Before), strings.TrimSpace(fix.After)

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// maxRow bounds what one row holds in memory, in bytes.
+	// maxRow bounds the memory for one row, in bytes.
 	maxRow = 256 << 20
-	// maxSchemas bounds the types that are kept for rows to come.
+	// maxSchemas bounds the types that are kept for later rows.
 	maxSchemas = 1000
 )
 
-// rowSchema is how the schemas of answers are read: integers keep their digits, constraints are conditions as scripts
-// write them, and what a type cannot say is not checked.
+// rowSchema sets how the schemas of answers are read: integers keep their digits, constraints become conditions as in
+// scripts, and what a type cannot express is not checked.
 var rowSchema = jsonschema.Options{Lenient: true, KeepInts: true, Check: predicate.CheckOf}
 
 // rowDecoder answers rows, one after the other.
 type rowDecoder struct {
-	typ   *generable.Type // of rows that bring no schema
+	typ   *generable.Type // for rows without a schema
 	how   generable.Options
 	types map[string]schemaType // by the schema's text
 }
@@ -42,7 +42,7 @@ type schemaType struct {
 	errs generable.FieldErrors
 }
 
-// decodeRows reads rows and writes the answer to each before it waits for the next.
+// decodeRows reads rows and writes the answer to each before it reads the next.
 func decodeRows(c *term.Console, in io.Reader, name string, t *generable.Type, how generable.Options) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriterSize(c.Stdout, 1<<16)
@@ -82,14 +82,14 @@ func decodeRows(c *term.Console, in io.Reader, name string, t *generable.Type, h
 		if last {
 			return nil
 		}
-		if cap(line) > 1<<22 { // one large row is no reason to keep its room
+		if cap(line) > 1<<22 { // do not keep the buffer of a large row
 			line, out = nil, nil
 		}
 	}
 }
 
-// readRow appends the next line to buf, without its end. A line that is too long is read to its
-// end and not kept.
+// readRow appends the next line to buf, without its end. It reads a line that is too long to its end, but does not keep
+// it.
 func readRow(r *bufio.Reader, buf []byte) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -108,8 +108,8 @@ func readRow(r *bufio.Reader, buf []byte) (line []byte, tooLong bool, err error)
 	}
 }
 
-// answer appends the answer to the row on a line. What goes wrong inside is an answer, too: the
-// rows behind it are not to blame.
+// answer appends the answer to the row on a line. A failure inside is an answer too, since it must not affect the rows
+// after it.
 func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 	id := noID
 	start := len(b)
@@ -131,7 +131,7 @@ func (d *rowDecoder) answer(b, row []byte, line int) (out []byte) {
 	id = idOf(members)
 	r := lenient.Decode(nil, text, generable.Options{Level: generable.Strict})
 	m, isMap := r.Value.AsMap()
-	if !r.OK || !isMap { // nested too deep, numbers too long
+	if !r.OK || !isMap { // nested too deeply, numbers too long
 		for _, e := range r.Errors {
 			e.Line = line
 		}
@@ -221,7 +221,7 @@ func (d *rowDecoder) schema(v generable.Value) schemaType {
 	return s
 }
 
-// refusal is the result of what was not even tried.
+// refusal returns the result for an answer that was not read at all.
 func refusal(path, want, got, hint string) lenient.Result {
 	return lenient.Result{Errors: generable.FieldErrors{{Path: path, Expected: want, Got: got, Hint: hint, Offset: -1}}}
 }
@@ -285,7 +285,7 @@ const (
 	notJSON = "the row is no JSON"
 )
 
-// noRow tells what makes the text of a line other than one JSON value, and where.
+// noRow reports what keeps the text of a line from being one JSON value, and where.
 func noRow(text string, line int, at *json.SyntaxError) lenient.Result {
 	e := &generable.FieldError{Expected: "one JSON value on the line", Got: "none", Offset: len(text), Line: line, Hint: notJSON}
 	if int(at.Offset) <= len(text) && at.Offset > 0 {
@@ -303,14 +303,14 @@ func noRow(text string, line int, at *json.SyntaxError) lenient.Result {
 	return lenient.Result{Errors: generable.FieldErrors{e}}
 }
 
-// shown is the beginning of a text, quoted.
+// shown returns the beginning of a text, quoted.
 func shown(s string) string {
 	const most = 40
 	return text.Quote(text.ClipBytes(s, most))
 }
 
-// brokenID finds the id of a row that is no JSON: that of the object it begins with, else that
-// of what can be made out of it.
+// brokenID finds the id of a row that is not valid JSON: the id of the object at its beginning, or the id in what can
+// be recovered from it.
 func brokenID(text string) string {
 	var first map[string]json.RawMessage
 	err := json.NewDecoder(strings.NewReader(text)).Decode(&first)
@@ -325,8 +325,8 @@ func brokenID(text string) string {
 	return noID
 }
 
-// idOf is the id of a row as it is written there: an id has to match, also where it holds what no text
-// can, or a number in a form of its own.
+// idOf returns the id of a row exactly as written: it must match even if it contains invalid text, or a number in an
+// unusual form.
 func idOf(row map[string]json.RawMessage) string {
 	id, has := row["id"]
 	if !has {

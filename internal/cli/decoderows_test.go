@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// answers decodes rows and gives the lines that come out.
+// answers decodes rows and returns the output lines.
 func answers(t *testing.T, in io.Reader) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -23,7 +23,7 @@ func answers(t *testing.T, in io.Reader) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// Whatever the rows are, there is an answer of valid JSON for each line that is not blank.
+// For any rows, there is an answer of valid JSON for each line that is not blank.
 func FuzzDecodeRows(f *testing.F) {
 	f.Add([]byte("{\"id\": 1, \"schema\": {\"type\": \"object\", \"properties\": {\"a\": {\"$ref\": \"#\"}}}, \"input\": \"{a: {}\"}\n\nx\n"))
 	f.Add([]byte(`{"id": [1], "schema": "{\"enum\": [1, \"\"]}", "input": "1", "partial": true, "level": "loose", "max_cost": 1}`))
@@ -75,7 +75,7 @@ func FuzzDecodeRows(f *testing.F) {
 	})
 }
 
-// An answer comes before the next row is read, and more schemas than are kept change nothing.
+// An answer is written before the next row is read, and more schemas than are kept change nothing.
 func TestDecodeRowsStream(t *testing.T) {
 	r, w := io.Pipe()
 	back, out := io.Pipe()
@@ -96,8 +96,7 @@ func TestDecodeRowsStream(t *testing.T) {
 	}
 }
 
-// A row is one JSON object on its line: what is behind it is never left unanswered without a
-// word, and its id comes back as it was written.
+// A row is one JSON object on its line: anything after it is reported, and its id comes back as it was written.
 func TestDecodeRowsAreOneObject(t *testing.T) {
 	const plain = `"ok":true,"value":1,"errors":[],"repairs":[],"cost":0}`
 	bad := func(want, got string, offset, line, col int) string {
@@ -136,7 +135,7 @@ func TestDecodeRowsAreOneObject(t *testing.T) {
 	}
 }
 
-// Schemas are kept for the rows to come, and no more of them than are bounded.
+// Schemas are kept for later rows, up to the bound.
 func TestSchemasKept(t *testing.T) {
 	d := &rowDecoder{types: map[string]schemaType{}}
 	for i := range 2*maxSchemas + 10 {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// partsOf are the statements of the top level of a script, those that share a line as one, and the line of each.
+// partsOf returns the top-level statements of a script, those on one line as one, and the line of each.
 func partsOf(name, text string) (parts []string, at []int) {
 	dialect := syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 	tree, err := dialect.Parse(name, text, 0)
@@ -48,7 +48,8 @@ var (
 	gutter   = regexp.MustCompile(`^ *(-->|\||=)`)
 )
 
-// inFile has a finding of an entry speak of the file that has its statement. at are the lines before those of the entries.
+// inFile converts a finding of an entry to one of the file that contains its statement. at holds the number of lines
+// before each entry.
 func inFile(finding, file string, at []int) string {
 	before := 0
 	line := func(entry, line string) string {
@@ -78,10 +79,11 @@ func inFile(finding, file string, at []int) string {
 	return out.String()
 }
 
-// ofFiles are the findings whose code does not say that they are of a whole file, or of one that does not change.
+// ofFiles matches findings that concern a whole file, or a file that does not change, though their code does not say
+// so.
 var ofFiles = regexp.MustCompile(`has no main to run|it is made while the file loads, and does not change any more`)
 
-// typing is a standard input that gives an entry at a time, and keeps what stands on stderr by then.
+// typing is a standard input that delivers one entry at a time, and records what is on stderr by then.
 type typing struct {
 	entries []string
 	stderr  *strings.Builder
@@ -102,11 +104,11 @@ func (in *typing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// An entry that is typed at the prompt reports what check reports of a file of the statements so far, and did not report
-// of the file without the entry. The entries are the statements of all scripts; one with an error defines nothing, and
-// is not in the file. Left out are what the rest of a file decides, that nothing uses an agent (AS326) and that there is
-// no main (AS215), and where a session is no file: calls of nodes are made (AS210), names bound anew (AS217), and lists of
-// the session changed in functions (AS221).
+// An entry typed at the prompt reports what check reports for a file of the statements so far, and did not report for
+// the file without the entry. The entries are the statements of all scripts; one with an error defines nothing, and is
+// not in the file. The test ignores what the rest of a file decides, that nothing uses an agent (AS326) and that there
+// is no main (AS215), and what is allowed in a session: calls of nodes (AS210), rebound names (AS217), and changes to
+// lists of the session in functions (AS221).
 func TestEntriesAreStatementsOfAFile(t *testing.T) {
 	n := 0
 	eachScript(t, func(script string) {
@@ -177,7 +179,7 @@ func TestEntriesAreStatementsOfAFile(t *testing.T) {
 	t.Logf("%d statements", n)
 }
 
-// What is no mistake of a session is none at the prompt, though the session has grown out of what one file can be.
+// What is not a mistake in a session is not reported at the prompt, even if the session can no longer be one file.
 func TestEntriesThatAreNoFile(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// inProcess runs the command on a state of its own.
+// inProcess runs the command with its own state.
 func inProcess(t *testing.T, set func(s *term.Process), args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -47,8 +47,7 @@ func written(t *testing.T, name, text string) string {
 	return path
 }
 
-// A script is parsed once, though it is asked for its flags before it is loaded, and loaded again to
-// be told more.
+// A script is parsed once, even if its flags are read before it is loaded, and if it is loaded again for more reports.
 func TestParsedOnce(t *testing.T) {
 	file := written(t, "flow.star", "def main(name = str):\n    return \"hello \" + name\n")
 	parsed := agentscript.NewParsed()
@@ -61,7 +60,7 @@ func TestParsedOnce(t *testing.T) {
 	}
 }
 
-// Colours are for terminals whose user wants them.
+// Colours are only used on terminals whose user wants them.
 func TestColor(t *testing.T) {
 	bad := written(t, "bad.star", "main = nothing\n")
 	for _, tt := range []struct {
@@ -98,7 +97,7 @@ func (brokenPipe) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
 }
 
-// A result that cannot be written is a failure, whatever the verb; a stderr that is gone is not.
+// A result that cannot be written is a failure, whatever the verb; a closed stderr is not.
 func TestBrokenPipe(t *testing.T) {
 	good := written(t, "good.star", "main = agent(run = lambda s: s)\n")
 	for _, args := range [][]string{{"run", good, "x"}, {"graph", good}, {"explain"}, {"fmt", good}, {"version"}, {"doc"}, {"check", "--format", "json", good}, {"run", good, "--help"},
@@ -114,7 +113,7 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// The second interrupt ends the process, for when something does not listen to the first.
+// The second interrupt ends the process, in case something ignores the first.
 func TestSecondInterruptKills(t *testing.T) {
 	flow := written(t, "flow.star", "main = agent(run = lambda s: s)\n")
 	killed := make(chan int, 1)
@@ -146,7 +145,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	}
 }
 
-// What the first interrupt asks others for reaches them before a second one ends the process.
+// What the first interrupt requests reaches others before a second one ends the process.
 func TestSecondInterruptWaitsForWhatIsOwed(t *testing.T) {
 	signals, killed := make(chan os.Signal), make(chan bool, 1)
 	reached := false
@@ -168,10 +167,11 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// A run that does not end within --timeout is ended, also while its input is read: the error says which flag allows more.
+// A run that does not end within --timeout is ended, even while its input is read. The error says which flag allows
+// more time.
 func TestTimeoutOfARun(t *testing.T) {
 	flow := written(t, "flow.star", "main = agent(run = lambda s: s)\n")
-	synctest.Test(t, func(t *testing.T) { // in which the time passes while the input is waited for, and at no other
+	synctest.Test(t, func(t *testing.T) { // time passes only while the input is awaited
 		input, person := io.Pipe()
 		defer person.Close()
 		code, stdout, stderr := inProcess(t, func(p *term.Process) { p.Stdin = input }, "run", "-q", flow, "--input-file", "-", "--timeout", "2s")

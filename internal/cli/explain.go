@@ -69,8 +69,7 @@ func explanation(e diag.Entry, width int) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// wrap sets the paragraphs of a text in lines of at most width runes, as far as their words allow. Lines that are
-// indented stay as they are.
+// wrap wraps the paragraphs of a text at width runes, as far as the words allow. Indented lines are kept unchanged.
 func wrap(whole string, width int) string {
 	blocks := strings.Split(whole, "\n\n")
 	for i, block := range blocks {

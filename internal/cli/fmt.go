@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// fmtOptions say what happens with a formatted text. With none it goes to stdout.
+// fmtOptions set what happens with a formatted text. By default it goes to stdout.
 type fmtOptions struct{ list, diff, write, check bool }
 
 func fmtVerb(c *term.Console) *cobra.Command {
@@ -50,7 +50,7 @@ func formatFiles(c *term.Console, ctx context.Context, files []string, o fmtOpti
 		differs, err := formatFile(c, ctx, file, o)
 		f, failed := errors.AsType[*term.Failure](err)
 		switch {
-		case failed: // the other files are done all the same
+		case failed: // continue with the other files
 			c.Report(f.Found, f.Sources)
 			code = max(code, f.Code)
 		case err != nil:
@@ -110,8 +110,8 @@ func formatted(c *term.Console, file string, o fmtOptions) ([]byte, error) {
 	return setup.ReadSource(file)
 }
 
-// unformatted shows why a script cannot be formatted. It is checked for that, which recognises
-// what other languages write.
+// unformatted reports why a script cannot be formatted. It checks the script, which recognises habits of other
+// languages.
 func unformatted(ctx context.Context, file string, src []byte, err error) error {
 	at, ok := errors.AsType[*starfmt.Error](err)
 	if !ok {
@@ -121,7 +121,7 @@ func unformatted(ctx context.Context, file string, src []byte, err error) error 
 	if file == "-" {
 		name = "stdin"
 	}
-	if at.Line > 0 { // it does not parse, so that nothing of it is executed
+	if at.Line > 0 { // it does not parse, so nothing of it is executed
 		shown, _ := filepath.Split(file)
 		m, found := starlib.Load(ctx, starlib.Options{FS: os.DirFS(filepath.Dir(file)), Entry: name, Dir: filepath.ToSlash(shown), Source: src})
 		if found.HasErrors() {
@@ -135,7 +135,7 @@ func unformatted(ctx context.Context, file string, src []byte, err error) error 
 	return &term.Failure{Code: term.ExitCheck, Found: diag.List{d}, Sources: diag.SourceMap{name: string(src)}}
 }
 
-// printRaw writes a result to stdout as it is.
+// printRaw writes a result to stdout unchanged.
 func printRaw(c *term.Console, text []byte) error {
 	if _, err := c.Stdout.Write(text); err != nil {
 		return c.Unwritten(err)
@@ -143,21 +143,21 @@ func printRaw(c *term.Console, text []byte) error {
 	return nil
 }
 
-// rewritable is what rewriting asks of a file.
+// rewritable is the interface to a file that is rewritten.
 type rewritable interface {
 	io.WriterAt
 	Truncate(size int64) error
 }
 
-// rewrite puts new text into a file that holds old. The file is written over and never emptied
-// first, so that a disk that is full leaves the old text: putting that back takes no room.
+// rewrite replaces the text old in a file by new text. It overwrites the file and never truncates it first, so that on
+// a full disk the old text can be restored, which needs no space.
 func rewrite(f rewritable, old, new []byte) error {
 	_, err := f.WriteAt(new, 0)
 	if err == nil {
 		err = f.Truncate(int64(len(new)))
 	}
 	if err != nil {
-		_, _ = f.WriteAt(old, 0) // what went wrong first is what is told
+		_, _ = f.WriteAt(old, 0) // the first error is the one to report
 		_ = f.Truncate(int64(len(old)))
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// What is nested too deeply is refused by fmt in the words of check.
+// fmt rejects what is nested too deeply with the message of check.
 func TestFmtRefusesWhatCheckRefuses(t *testing.T) {
 	file := written(t, "deep.star", "x = "+strings.Repeat("1+", 30_000)+"1\n")
 	code, _, want := inProcess(t, nil, "check", file)
@@ -25,7 +25,7 @@ func TestFmtRefusesWhatCheckRefuses(t *testing.T) {
 	}
 }
 
-// What loading would not read whole is not read by the verbs that read scripts by themselves either.
+// Verbs that read scripts themselves do not read what loading would not read completely.
 func TestSourcesAreBounded(t *testing.T) {
 	text := "#" + strings.Repeat("a", 1<<20)
 	script := written(t, "large.star", text)
@@ -41,7 +41,7 @@ func TestSourcesAreBounded(t *testing.T) {
 	}
 }
 
-// smallDisk holds a file and has room for a little more.
+// smallDisk contains a file and has a little free space.
 type smallDisk struct {
 	text []byte
 	room int
@@ -92,7 +92,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// A file that is formatted in place stays the file that it was: its mode and its links.
+// A file that is formatted in place keeps its mode and its links.
 func TestFormatInPlace(t *testing.T) {
 	file := written(t, "messy.star", "x=1\n")
 	if err := os.Chmod(file, 0o600); err != nil {
@@ -114,7 +114,7 @@ func TestFormatInPlace(t *testing.T) {
 	}
 }
 
-// What is shown as a difference is written as well where that is asked for.
+// A shown difference is also written if requested.
 func TestFmtShowsAndWrites(t *testing.T) {
 	file := written(t, "ugly.star", "x=1\n")
 	code, stdout, stderr := inProcess(t, nil, "fmt", "-d", "-w", file)

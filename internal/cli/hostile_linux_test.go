@@ -12,7 +12,7 @@ import (
 // Promise 27.72 (desk): nothing that a model, a tool or a script says reaches a terminal unescaped.
 func TestPromise_27_72_Escaped(t *testing.T) {
 	said := strings.ToValidUTF8(hostile, "")
-	// In a string of a script control characters are written out.
+	// In a string of a script, control characters are escaped.
 	quoted := strings.NewReplacer("\x1b", `\x1b`, "\x07", `\a`, "\r", `\r`, "\b", `\b`, "\x00", `\x00`, "\x7f", `\x7f`).Replace(said)
 	flow, answers := hostileFlow(t, "", "main = a")
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ def test_kind(t):
 	}
 }
 
-// withoutFrames takes out how the command itself moves the cursor when it draws a line or a tree anew.
+// withoutFrames removes the command's own cursor movements when it redraws a line or a tree.
 func withoutFrames(text string) string {
 	for _, own := range []string{"\x1b[J", "\x1b[K", "\x1b[?25l", "\x1b[?25h", "\x1b[?7l", "\x1b[?7h"} {
 		text = strings.ReplaceAll(text, own, "")

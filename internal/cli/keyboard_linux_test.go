@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// A line that is typed after the keyboard was left belongs to whoever reads then, as a question does.
+// A line that is typed after the keyboard was left belongs to the next reader, for example a question.
 func TestKeysAreLeft(t *testing.T) {
 	hang.Guard(t)
 	user, terminal := terminalPair(t)
@@ -46,13 +46,13 @@ func TestKeysAreLeft(t *testing.T) {
 		if n, err := terminal.Read(line[:]); err != nil || string(line[:n]) != "y\n" {
 			t.Fatalf("the line is %q %v", line[:n], err)
 		}
-		if n, err := io.ReadFull(user, line[:len("y\r\n")]); err != nil { // shown as it was typed
+		if n, err := io.ReadFull(user, line[:len("y\r\n")]); err != nil { // echoed as it was typed
 			t.Fatalf("shown is %q %v", line[:n], err)
 		}
 	}
 }
 
-// Tests that are watched run again by keys.
+// Keys make watched tests run again.
 func TestWatchKeys(t *testing.T) {
 	files := map[string]string{
 		"a_test.star": "def test_one(t):\n    t.eq(1, 1)\n\ndef test_two(t):\n    t.eq(1, 2)\n",
@@ -80,7 +80,7 @@ func TestWatchKeys(t *testing.T) {
 		}
 		s.types("f")
 		s.sees("\n1 failed in")
-		s.types("\x1b[A") // no key
+		s.types("\x1b[A") // not a key
 		s.types("p")
 		s.sees("empty for all: ")
 		s.types("test_thx\x7free\r")

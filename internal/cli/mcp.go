@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// mcpVerb is about the MCP servers that scripts use.
+// mcpVerb returns the verb for the MCP servers that scripts use.
 func mcpVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -35,7 +35,7 @@ func mcpVerb(c *term.Console) *cobra.Command {
 	return cmd
 }
 
-// noSubverb is what happens when none of a verb's own verbs is named.
+// noSubverb reports that none of a verb's subverbs was named.
 func noSubverb(cmd *cobra.Command, args []string) error {
 	names := oneOf(text.Each(cmd.Commands(), (*cobra.Command).Name))
 	help := "agentscript " + cmd.Name() + " --help tells of them"
@@ -65,7 +65,7 @@ func mcpToolsVerb(c *term.Console) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return mcpTools(c, &o, args) },
 	}
 	f := cmd.Flags()
-	f.SetInterspersed(false) // what stands behind the command is its own
+	f.SetInterspersed(false) // flags after the command belong to it
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", formatHuman, "`human` or json")
 	f.StringArrayVar(&o.globs, "tool", nil, "only tools that this `GLOB` fits, as in tools = [...]; repeatable")
@@ -79,7 +79,7 @@ func mcpToolsVerb(c *term.Console) *cobra.Command {
 	return cmd
 }
 
-// spec is the server that the command line names.
+// spec returns the server that the command line names.
 func (o *toolsFlags) spec(args []string) (*remote.Server, *term.Failure) {
 	spec := &remote.Server{Name: o.name, Transport: remote.TransportStdio, Tools: o.globs, Timeout: o.timeout}
 	switch {
@@ -147,7 +147,7 @@ func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
 	}
 	ctx, stop := c.Interruptible()
 	defer stop()
-	// What is named by hand is granted by that.
+	// Naming something on the command line grants it.
 	opts := []mcp.Option{mcp.WithAllow(func(capability.Use) error { return nil }), mcp.WithSecrets(c.LookupEnv), mcp.WithClientName("agentscript", c.Version)}
 	if dir := setup.TokenDir(c); dir != "" && o.oauth {
 		opts = append(opts, mcp.WithTokens(mcp.TokenDir(dir)))
@@ -173,12 +173,12 @@ func mcpTools(c *term.Console, o *toolsFlags, args []string) error {
 	if err != nil || len(broken) == 0 {
 		return err
 	}
-	return &term.Failure{Code: term.ExitFailed, Found: broken} // as a run would end
+	return &term.Failure{Code: term.ExitFailed, Found: broken} // the exit code is that of a run
 }
 
-// toolRow is a tool as it is listed.
+// toolRow is a tool in the list.
 type toolRow struct {
-	Name        string          `json:"name"` // by which a model calls it; "" where it cannot be offered
+	Name        string          `json:"name"` // the name for models; "" if it cannot be offered to them
 	Remote      string          `json:"remote"`
 	Signature   string          `json:"signature"`
 	Description string          `json:"description"`
@@ -219,8 +219,8 @@ func jsonOr(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// signature is what a tool takes and gives: names and types of the script language, ? behind what may
-// be left out, ** before the type of whatever else there may be.
+// signature returns the inputs and outputs of a tool: names and types of the script language, ? after optional names,
+// ** before the type of any further names.
 func signature(t *agent.Tool) string {
 	var b strings.Builder
 	b.WriteString(t.Name + "(")
@@ -250,8 +250,8 @@ func fieldList(t *generable.Type) string {
 	}), ", ")
 }
 
-// shapeOf is a type, of an enum its values: their names are not the server's. That what may be left
-// out may be None is not said twice.
+// shapeOf returns a type as text; for an enum, its values, since its name is not the server's. The None of an optional
+// name is not repeated in its type.
 func shapeOf(t *generable.Type, leftOut bool) string {
 	switch {
 	case t.Kind == generable.EnumType && len(t.Values) <= 8:

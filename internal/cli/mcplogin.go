@@ -27,7 +27,7 @@ func needTokenDir(c *term.Console) (mcp.TokenDir, *term.Failure) {
 	return mcp.TokenDir(dir), nil
 }
 
-// oneURL refuses the arguments of a verb that are not one URL.
+// oneURL rejects the arguments of a verb that are not one URL.
 func oneURL(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
@@ -71,7 +71,7 @@ func mcpLoginVerb(c *term.Console) *cobra.Command {
 	return cmd
 }
 
-// signIn signs in.
+// signIn signs in to a server.
 func signIn(c *term.Console, url string, o *login) error {
 	secrets, problem := setup.Secrets(c, o.envFile)
 	if problem != nil {
@@ -104,7 +104,7 @@ func signIn(c *term.Console, url string, o *login) error {
 	if problem != nil {
 		return problem
 	}
-	defer func() { _ = granted.Close() }() // it holds nothing that could be lost
+	defer func() { _ = granted.Close() }() // it holds no data that could be lost
 	ways := mcp.SignIns{Wait: o.timeout, Show: setup.ShowSignIn(c)}
 	if o.port != 0 {
 		ways.Redirect = fmt.Sprintf("http://127.0.0.1:%d/callback", o.port)
@@ -128,7 +128,7 @@ func signIn(c *term.Console, url string, o *login) error {
 	return c.PrintAs(o.json, in, func() string { return signedIn(in) })
 }
 
-// signedIn tells of a sign-in, and what a run needs to use it.
+// signedIn describes a sign-in, and what a run needs to use it.
 func signedIn(in mcp.SignedIn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "signed in to %s at %s", in.URL, in.Issuer)
@@ -182,7 +182,7 @@ func mcpLoginsVerb(c *term.Console) *cobra.Command {
 			if problem != nil {
 				return problem
 			}
-			all, err := tokens.List() // beside an error those that can be read
+			all, err := tokens.List() // next to an error, it returns those that could be read
 			if len(all) == 0 && !asJSON {
 				return err
 			}

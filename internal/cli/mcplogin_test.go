@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
-// signInWorld is an MCP server that wants a sign-in, and the directory of a user.
+// signInWorld returns an MCP server that requires a sign-in, and the directory of a user.
 func signInWorld(t *testing.T) (at string, auth *oauthtest.Server, user func(*term.Process)) {
 	t.Helper()
 	auth = oauthtest.New()
@@ -104,7 +104,7 @@ main = agent(prompt = "Answer.", tools = [desk])`)
 	if err := json.Unmarshal([]byte(stdout), &told); err != nil || len(told) != 1 || told[0]["url"] != at {
 		t.Errorf("logins: %s %v", stdout, err)
 	}
-	// What comes of an authorization server that fails, and of one that is not granted.
+	// The results for an authorization server that fails, and for one that is not granted.
 	do(term.ExitProvider, "run", flow, "When?", "--scripted", answers, "--allow-net", host(t, at))
 	auth.Revoke(false)
 	auth.Token = func(rw http.ResponseWriter, r *http.Request) {
@@ -157,7 +157,7 @@ main = agent(prompt = "Answer.", tools = [desk])`)
 main = agent(prompt = "Answer.", tools = [desk])`)
 	shown := make(chan string, 1)
 	go func() {
-		_ = oauthtest.Browse(<-shown) // the run tells what came of it
+		_ = oauthtest.Browse(<-shown) // the run reports the result
 	}()
 	code, stdout, stderr := inProcess(t, func(s *term.Process) {
 		user(s)
@@ -169,7 +169,7 @@ main = agent(prompt = "Answer.", tools = [desk])`)
 	}
 }
 
-// shows finds the address that is shown.
+// shows finds the displayed address.
 type shows struct {
 	to    *strings.Builder
 	shown chan string
@@ -183,7 +183,7 @@ func (s *shows) Write(b []byte) (int, error) {
 	return s.to.Write(b)
 }
 
-// What mcp login is given wrongly, and what fails.
+// Wrong arguments and failures of mcp login.
 func TestLoginMistakes(t *testing.T) {
 	at, auth, user := signInWorld(t)
 	auth.Authorize = func(a url.Values) {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// listing is a server that lists these tools to who has the token.
+// listing returns a server that lists these tools to clients that have the token.
 func listing(t *testing.T, tools string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -83,7 +83,7 @@ func providerList(r *llm.Registry) string {
 	}) + "\n\nagentscript models PATTERN lists models: agentscript models openai/gpt-5"
 }
 
-// aliasList lists the aliases of the project and of the flags, "" when there are none.
+// aliasList lists the aliases of the project and of the flags, or returns "" if there are none.
 func aliasList(aliases project.Aliases) string {
 	if len(aliases) == 0 {
 		return ""
@@ -151,7 +151,7 @@ func nearModel(r *llm.Registry, name string) string {
 
 // costOf computes the cost report of a script. model is the model of agents that name none.
 func costOf(file string, m *agentscript.Module, models *llm.Registry, aliases project.Aliases, model string, items int) cost.Report {
-	nodes, code := setup.Outermost(m), true // code calls compositions as a whole: a loop with all its turns
+	nodes, code := setup.Outermost(m), true // code calls compositions as a whole: a loop with all its iterations
 	if main := m.Node("main"); main != nil {
 		called, _ := flow.Called(main)
 		nodes, code = append([]*flow.Node{main}, called...), len(called) > 0

@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// heard has the signals that ask a process to end be heard by what the tests start, also where the tests themselves
-// were started with one ignored, as by nohup: a child inherits what is ignored, and not what is caught.
+// heard enables the signals that ask a process to end in processes that the tests start, even if the tests themselves
+// were started with one ignored, as by nohup: a child inherits ignored signals, but not caught ones.
 var heard = sync.OnceFunc(func() {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
@@ -30,7 +30,7 @@ var heard = sync.OnceFunc(func() {
 	}
 })
 
-// process starts the command as a process of its own in a directory of these files.
+// process starts the command as a separate process in a directory with these files.
 func process(t *testing.T, files map[string]string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	heard()
@@ -45,14 +45,14 @@ func process(t *testing.T, files map[string]string, env []string, args ...string
 		}
 	}
 	cmd := hang.Command(t, exe, args...)
-	cmd.Args[0] = "agentscript" // TestMain knows it by this name
+	cmd.Args[0] = "agentscript" // TestMain recognizes it by this name
 	cmd.Dir = dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=" + quickRace, "AGENTSCRIPT_STORE=off"}, env...)
 	return cmd
 }
 
-// awaited starts cmd, waits for a line on stderr that holds text, does what is to be done and
-// gives the exit code and all of stderr.
+// awaited starts cmd, waits for a line on stderr that contains text, calls do, and returns the exit code and all of
+// stderr.
 func awaited(t *testing.T, cmd *exec.Cmd, text string, do func(p *os.Process)) (int, string) {
 	t.Helper()
 	stderr, err := cmd.StderrPipe()
@@ -91,8 +91,8 @@ func interrupt(t *testing.T) func(p *os.Process) {
 	}
 }
 
-// ctrl-C ends a run that waits for a model over a real connection, at once and with the code
-// for it; the trace holds whole lines to the end of the run.
+// ctrl-C ends a run that waits for a model over a real connection, at once and with its exit code; the trace contains
+// whole lines up to the end of the run.
 func TestInterruptCall(t *testing.T) {
 	s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
 	defer s.Close()
@@ -112,7 +112,7 @@ func TestInterruptCall(t *testing.T) {
 	}
 }
 
-// So do the signals of those who stop services and of a terminal that is closed.
+// So do the signals that stop services, and that of a closed terminal.
 func TestOtherSignals(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		s := llmtest.New(llmtest.Reply{Fault: llmtest.StallHeaders})
@@ -134,8 +134,8 @@ func TestOtherSignals(t *testing.T) {
 	}
 }
 
-// A signal that whoever starts the command has ignored, as nohup does with one and a shell script
-// with another for what it starts with &, stays ignored.
+// A signal that the parent has ignored stays ignored, for example by nohup, or by a shell script for commands started
+// with &.
 func TestIgnoredSignals(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -146,11 +146,11 @@ func TestIgnoredSignals(t *testing.T) {
 		sig  os.Signal
 	}{{"HUP", syscall.SIGHUP}, {"INT", os.Interrupt}} {
 		cmd := process(t, map[string]string{"flow.star": "print(\"loaded\")\nmain = agent(run = lambda s: s)\n"}, nil)
-		in, err := cmd.StdinPipe() // which it reads to its end
+		in, err := cmd.StdinPipe() // it is read to its end
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The shell starts the command by the name that TestMain knows, with the signal ignored.
+		// The shell starts the command by the name that TestMain recognizes, with the signal ignored.
 		dir := t.TempDir()
 		if err := os.Symlink(cmd.Path, filepath.Join(dir, "agentscript")); err != nil {
 			t.Skip("no symbolic links here:", err)
@@ -205,7 +205,7 @@ func TestInterruptStdin(t *testing.T) {
 	}
 }
 
-// A closed stdout ends the command as pipes do, and nothing panics.
+// A closed stdout ends the command as in a pipe, and nothing panics.
 func TestClosedStdout(t *testing.T) {
 	cmd := process(t, map[string]string{"flow.star": "main = agent(run = lambda s: s * 100000)\n"}, nil, "run", "flow.star", "long")
 	r, w, err := os.Pipe()
@@ -232,7 +232,7 @@ func TestClosedStdout(t *testing.T) {
 	}
 }
 
-// Loading is interrupted as a run is: while a file executes, and while its functions are checked after that.
+// Loading is interrupted like a run: while a file executes, and while its functions are checked afterwards.
 func TestInterruptLoading(t *testing.T) {
 	executes := "print(\"begun\")\nx = []\nfor i in range(1000000000):\n    x.extend(sorted(range(100000)))\n    x.clear()\nmain = agent(run = lambda s: s)\n"
 	checked := "print(\"begun\")\ndef main(x = list[int]):\n" + strings.Repeat("    for i in x:\n        for j in x:\n            for k in x: y = [y]\n", 10_000) + "    return x\n"

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// terminalPair opens a terminal: what is written to the one end is typed at the other.
+// terminalPair opens a terminal: what is written to one end is typed at the other.
 func terminalPair(t *testing.T) (user, tty *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -41,8 +41,8 @@ func terminalPair(t *testing.T) (user, tty *os.File) {
 	return user, tty
 }
 
-// atTerminal executes the command at a terminal, and types a line for each question. It gives what stands
-// on the terminal at the end.
+// atTerminal executes the command at a terminal, and types a line for each question. It returns the contents of the
+// terminal at the end.
 func atTerminal(t *testing.T, s *term.Process, user, tty *os.File, typed ...string) (code int, text string) {
 	t.Helper()
 	hang.Guard(t)
@@ -74,8 +74,8 @@ func atTerminal(t *testing.T, s *term.Process, user, tty *os.File, typed ...stri
 	return <-ended, b.String()
 }
 
-// TestAskedBesideAPipe asks at the terminal of the process while the input is a pipe, and nobody when
-// what the process shows goes elsewhere too.
+// TestAskedBesideAPipe checks that questions go to the terminal of the process if the input is a pipe, and that nobody
+// is asked if the output is redirected too.
 func TestAskedBesideAPipe(t *testing.T) {
 	dir := t.TempDir()
 	flow := filepath.Join(dir, "flow.star")
@@ -98,8 +98,7 @@ func TestAskedBesideAPipe(t *testing.T) {
 	}
 }
 
-// TestAskedAtATerminal answers three calls that wait at once, one after the other, and looks at what a
-// person is shown.
+// TestAskedAtATerminal answers three simultaneous calls, one after the other, and checks what a person is shown.
 func TestAskedAtATerminal(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -220,7 +219,7 @@ main = a >> b
 	}
 }
 
-// A question that stands at a terminal is answered from elsewhere, by whoever is first.
+// A question at a terminal can also be answered from elsewhere; the first answer counts.
 func TestAskedAtATerminalAndElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	flow, db := filepath.Join(dir, "flow.star"), filepath.Join(dir, "r.db")

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// TestInputEndsAtQuestion: where the input ends or fails while a person is asked, nothing was approved:
-// the run waits for a decision, and says why nobody made it.
+// TestInputEndsAtQuestion checks that if the input ends or fails during a question, nothing is approved: the run waits
+// for a decision, and says why nobody made it.
 func TestInputEndsAtQuestion(t *testing.T) {
 	sends, answers := hostileFlow(t, `, policy = policy(ask = ["send"])`, "main = a")
 	asks := written(t, "asks.star", "def main():\n    return approve(\"Go on?\").approved\n")

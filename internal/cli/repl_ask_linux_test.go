@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// onScreen returns the lines of a terminal of some columns after what was written to it.
+// onScreen returns the lines of a terminal of some columns after a text was written to it.
 func onScreen(written string, columns int) string {
 	var lines [][]rune
 	row, col := 0, 0
@@ -67,7 +67,7 @@ func onScreen(written string, columns int) string {
 	return shown.String()
 }
 
-// asking starts a prompt on an agent whose call of a tool a person decides.
+// asking starts a prompt on an agent whose tool call requires a person's decision.
 func asking(t *testing.T) *typist {
 	return atPrompt(t, process(t, map[string]string{
 		"desk.star": "def refund(order = str):\n    \"\"\"Refunds an order.\"\"\"\n    return \"refunded \" + order\n\n" +
@@ -76,8 +76,8 @@ func asking(t *testing.T) *typist {
 	}, nil, "repl", "desk.star", "--scripted", "desk.jsonl"), 80)
 }
 
-// TestAskedAtAPrompt leaves a question and its answers on the screen while the answer is typed, and names the place of
-// the call that is denied as people know it.
+// TestAskedAtAPrompt checks that a question and its possible answers stay on the screen while the answer is typed, and
+// that the denied call is named readably.
 func TestAskedAtAPrompt(t *testing.T) {
 	p := asking(t)
 	p.enter(`desk("x")`, "e(dit) JSON:")
@@ -89,7 +89,7 @@ func TestAskedAtAPrompt(t *testing.T) {
 	p.leave()
 }
 
-// TestInterruptedWhileAsked ends the run that asks with Ctrl-C, and not the session.
+// TestInterruptedWhileAsked checks that Ctrl-C ends the run that asks, but not the session.
 func TestInterruptedWhileAsked(t *testing.T) {
 	p := asking(t)
 	p.enter("kept = 41", "")
@@ -104,7 +104,7 @@ func TestInterruptedWhileAsked(t *testing.T) {
 	p.leave()
 }
 
-// TestTracedBesideAnswers begins each line of a trace on a line of its own, also behind an answer.
+// TestTracedBesideAnswers checks that each line of a trace begins on a new line, even after an answer.
 func TestTracedBesideAnswers(t *testing.T) {
 	p := asking(t)
 	p.enter(":trace on", "trace is on")

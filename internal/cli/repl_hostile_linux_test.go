@@ -15,13 +15,13 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// ended reads until the process has ended, and checks its exit code and that the terminal is as it was.
+// ended reads until the process has ended, and checks its exit code and that the terminal was restored.
 func (p *typist) ended(code int) {
 	p.t.Helper()
 	var mode syscall.Termios
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
-	for p.read() == nil { // until the terminal is gone with the process
+	for p.read() == nil { // until the terminal closes with the process
 	}
 	exit, ok := errors.AsType[*exec.ExitError](<-ended)
 	if !ok || exit.ExitCode() != code {
@@ -45,13 +45,13 @@ func (p *typist) signal(sig os.Signal) {
 	}
 }
 
-// TestSignalsAtAPrompt: an interrupt between two entries is for nobody, and what else ends a process ends the session,
-// with the terminal as it was: at once while a person types, and else when the call has ended.
+// TestSignalsAtAPrompt checks that an interrupt between two entries is ignored, and that any other signal that ends a
+// process ends the session and restores the terminal: at once while a person types, otherwise when the call has ended.
 func TestSignalsAtAPrompt(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		p := atPrompt(t, process(t, nil, nil, "repl"), 80)
 		p.signal(os.Interrupt)
-		p.enter("1 + 1", "") // the signal may be slower than the keys, and ends one evaluation then
+		p.enter("1 + 1", "") // the signal may arrive after the keys, and then ends one evaluation
 		p.enter("1 + 1", "")
 		if shown := uncoloured(p.seen.String()); !strings.Contains(shown, "[?2004l2\r\n") {
 			t.Errorf("after an interrupt there is\n%s", shown)
@@ -72,7 +72,7 @@ func TestSignalsAtAPrompt(t *testing.T) {
 	p.ended(term.ExitInterrupted)
 }
 
-// TestTerminalIsResized in the middle of an entry, and a text of 1 MB is cut at the screen and paged.
+// TestTerminalIsResized resizes in the middle of an entry; a text of 1 MB is cut at the screen and paged.
 func TestTerminalIsResized(t *testing.T) {
 	p := atPrompt(t, process(t, nil, nil, "repl"), 80)
 	fmt.Fprint(p.user, "x = [\"a text that is rather long\",\r")
@@ -91,10 +91,10 @@ func TestTerminalIsResized(t *testing.T) {
 	p.leave()
 }
 
-// TestBinaryIsTyped leaves a session that goes on.
+// TestBinaryIsTyped checks that the session continues.
 func TestBinaryIsTyped(t *testing.T) {
 	p := atPrompt(t, process(t, nil, nil, "repl"), 80)
-	fmt.Fprint(p.user, "\xff\xfe\x80abc\xc3\r") // the line editor leaves out what is no character
+	fmt.Fprint(p.user, "\xff\xfe\x80abc\xc3\r") // the line editor drops invalid characters
 	p.await("undefined: abc")
 	p.prompted()
 	p.enter("1 + 1", "2\r\n")
@@ -105,7 +105,7 @@ func TestBinaryIsTyped(t *testing.T) {
 	p.leave()
 }
 
-// TestEnvFileIsHidden from the first entry on, in what is written and in the history.
+// TestEnvFileIsHidden checks that keys are hidden from the first entry on, in the output and in the history.
 func TestEnvFileIsHidden(t *testing.T) {
 	cmd := process(t, map[string]string{"keys.env": "OPENAI_API_KEY=key-of-a-file-that-nobody-reads\n"}, nil, "repl", "--env-file", "keys.env")
 	p := atPrompt(t, cmd, 80)

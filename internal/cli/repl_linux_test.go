@@ -22,7 +22,7 @@ type typist struct {
 	cmd  *exec.Cmd
 	user *os.File
 	seen bytes.Buffer
-	from int // what was looked at
+	from int // offset up to which the output was examined
 }
 
 // atPrompt starts the prompt at a terminal of some columns.
@@ -45,7 +45,7 @@ func atPrompt(t *testing.T, cmd *exec.Cmd, columns uint16) *typist {
 	return p
 }
 
-// await reads until a text was written behind what was looked at before.
+// await reads until a text was written after what was examined before.
 func (p *typist) await(text string) string {
 	p.t.Helper()
 	for {
@@ -60,7 +60,7 @@ func (p *typist) await(text string) string {
 	}
 }
 
-// read takes what the terminal shows.
+// read reads what the terminal shows.
 func (p *typist) read() error {
 	buf := make([]byte, 4096)
 	n, err := p.user.Read(buf)
@@ -71,14 +71,14 @@ func (p *typist) read() error {
 	return err
 }
 
-// prompted waits until the line editor reads: what is typed before may be lost.
+// prompted waits until the line editor reads: what is typed earlier may be lost.
 func (p *typist) prompted() {
 	p.t.Helper()
 	p.await("[?2004h")
 	p.await("[?25h")
 }
 
-// enter types an entry, and waits for what comes of it.
+// enter types an entry, and waits for its output.
 func (p *typist) enter(entry, want string) {
 	p.t.Helper()
 	fmt.Fprint(p.user, entry+"\r")
@@ -102,7 +102,7 @@ func (p *typist) leave() {
 	fmt.Fprint(p.user, "\x04")
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
-	for p.read() == nil { // until the terminal is gone with the process
+	for p.read() == nil { // until the terminal closes with the process
 	}
 	if err := <-ended; err != nil {
 		p.t.Errorf("it ends with %v", err)
@@ -233,7 +233,7 @@ func TestPromise_27_22_BadInput(t *testing.T) {
 	refuses(t, dir, "def f():\n    return f()\n\nf()\n", "error[")
 }
 
-// gone is a reader that went away.
+// gone is a reader that is closed.
 type gone struct{}
 
 func (gone) Write([]byte) (int, error) { return 0, syscall.EPIPE }
@@ -318,8 +318,8 @@ func TestPromise_27_13_Completion(t *testing.T) {
 	p.leave()
 }
 
-// What Tab writes stays when more is typed. Where several fit they are listed, first what fits the place; Tab then chooses
-// among them, and one Ctrl-C clears the line, the choice and the list.
+// What Tab inserts stays when more is typed. Several candidates are listed, those that fit the place first; Tab then
+// chooses among them, and one Ctrl-C clears the line, the choice and the list.
 func TestTab(t *testing.T) {
 	p := atPrompt(t, process(t, nil, nil, "repl"), 100)
 	p.enter("Verdict = schema(score = int, süß = str, note = str)", "")

@@ -12,7 +12,7 @@ import (
 )
 
 // TestSavedSessions writes random sessions as scripts and as tests: the script has no errors, running it returns the
-// values that the session had, and the test passes.
+// values of the session, and the test passes.
 func TestSavedSessions(t *testing.T) {
 	n := uint64(300)
 	if testing.Short() {
@@ -65,8 +65,8 @@ func TestSavedSessions(t *testing.T) {
 	}
 }
 
-// TestSavedForms writes what a file cannot say in the words of the session: names that are bound again, compositions
-// that are called in place, lists that runs change, and the name that a test has for itself.
+// TestSavedForms checks forms that a file cannot contain as entered: rebound names, compositions that are called in
+// place, lists that runs change, and the name that a test uses itself.
 func TestSavedForms(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
 	for _, row := range []struct{ entries, script, test string }{
@@ -105,7 +105,7 @@ func TestSavedForms(t *testing.T) {
 	}
 }
 
-// TestSavedChanges writes statements that change a list, dict or set, also where their value was shown, and those that
+// TestSavedChanges writes statements that change a list, dict or set, even if their value was shown, and those that
 // print: the script returns what the session showed last, and the test passes.
 func TestSavedChanges(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\n"
@@ -143,7 +143,7 @@ func TestSavedChanges(t *testing.T) {
 	}
 }
 
-// TestSavedBroken does not write a script that has errors, unless it is asked for.
+// TestSavedBroken checks that a script with errors is not written unless requested.
 func TestSavedBroken(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lib.star": "def f():\n    return 1\n", "sub/keep": ""} {
@@ -166,7 +166,7 @@ func TestSavedBroken(t *testing.T) {
 	}
 }
 
-// randomSession is a text of entries, the last of which shows all values.
+// randomSession returns a text of entries, the last of which shows all values.
 func randomSession(r *rand.Rand) string {
 	var b strings.Builder
 	enter := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// piped runs the prompt on entries that come from a pipe.
+// piped runs the prompt on entries from a pipe.
 func piped(t *testing.T, dir, entries string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Chdir(dir)
@@ -22,7 +22,7 @@ func piped(t *testing.T, dir, entries string, args ...string) (code int, stdout,
 	return code, out.String(), wrong.String()
 }
 
-// gives checks what entries write, and that nothing is wrong.
+// gives checks the output of entries, and that there are no errors.
 func gives(t *testing.T, dir, entries, want string, args ...string) {
 	t.Helper()
 	if code, stdout, stderr := piped(t, dir, entries, args...); code != 0 || stdout != want {
@@ -53,8 +53,8 @@ func TestPromise_27_12_Rebinding(t *testing.T) {
 	refuses(t, dir, agents+"p = a >> b\na = agent(prompt = \"Other.\")\n", "error[AS401]: a has a place in p", "give up p first: p = None")
 }
 
-// TestListsOfRuns: what a run binds stays the value that it is: other names hold it too, a tuple is one, and it can be
-// changed. A list of tuples survives that its statement begins anew.
+// TestListsOfRuns checks that what a run binds keeps its identity: other names hold it too, a tuple stays a tuple, and
+// it can be changed. A list of tuples survives the restart of its statement.
 func TestListsOfRuns(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\n"
 	gives(t, t.TempDir(), agents+"xs = [\"s\"]\nys = xs\nys += [a(\"b\")]\nxs[0] = \"q\"\nys\n", "[\"q\", \"[mock] a\"]\n", "--mock")
@@ -63,7 +63,8 @@ func TestListsOfRuns(t *testing.T) {
 	gives(t, t.TempDir(), agents+"xs = [(1, 2)]\nx = a(\"b\")\nxs.append(3)\nlen(xs)\n", "2\n", "--mock")
 }
 
-// TestCallsInPlace: retry, fallback and race are called at the prompt as in a function that runs, and compose as in a file.
+// TestCallsInPlace checks that retry, fallback and race make calls at the prompt as in a running function, and compose
+// as in a file.
 func TestCallsInPlace(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
 	gives(t, t.TempDir(), agents+"retry(a, \"x\", max = 3)\nfallback([a, b], \"x\")\nfallback([(a, \"x\"), (b, \"y\")])\nv = race([a, a], \"x\")\nlen(v) > 0\n",
@@ -73,7 +74,8 @@ func TestCallsInPlace(t *testing.T) {
 	refuses(t, t.TempDir(), agents+"fallback(a, \"x\")\n", "error[AS310]: nodes: want node or list of nodes, got str \"x\"")
 }
 
-// TestRunsMakeData: a statement that calls a node and makes an agent or a type of the answer says what to write.
+// TestRunsMakeData checks that a statement that calls a node and makes an agent or a type from the answer says what to
+// write.
 func TestRunsMakeData(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
 	for entry, name := range map[string]string{"q = agent(prompt = a(\"x\"))": "q: the agent q", "enum(a(\"x\"), b(\"y\"))": "the type enum("} {
@@ -135,7 +137,7 @@ func TestPromise_27_19_Reload(t *testing.T) {
 	}
 }
 
-// edit is a reader that has nothing, and does something first.
+// edit is a reader without content that first does something.
 type edit func()
 
 func (e edit) Read([]byte) (int, error) {
@@ -242,7 +244,7 @@ func TestPromise_27_14_Commands(t *testing.T) {
 	}
 }
 
-// TestResults keeps the last three values that are not None, and :diff compares values.
+// TestResults checks that the last three values that are not None are kept, and that :diff compares values.
 func TestResults(t *testing.T) {
 	gives(t, t.TempDir(), `P = schema("P", x = int, y = str)
 1
@@ -279,8 +281,8 @@ they are equal
 `)
 }
 
-// TestSaved writes a script and a test that do what the session did, also where a statement speaks of a result, or of
-// a value that its name had before.
+// TestSaved writes a script and a test that do what the session did, even if a statement refers to a result, or to an
+// earlier value of a name.
 func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -347,7 +349,7 @@ x = 9
 	refuses(t, dir, "a = agent(prompt = \"A.\")\na(\"x\")\n:save-test s_test.star\n", "s_test.star is there already", ":save-test! s_test.star")
 }
 
-// TestQuietPrompt writes values, and nothing about what commands did; --verbose is :trace on.
+// TestQuietPrompt checks that only values are written, and nothing about what commands did; --verbose is :trace on.
 func TestQuietPrompt(t *testing.T) {
 	dir := t.TempDir()
 	gives(t, dir, "b = 3\n:save x.star\n:mock on\n:budget calls=2\nb\n:mock\n", "3\nmock is on\n", "-q")
@@ -359,13 +361,13 @@ func TestQuietPrompt(t *testing.T) {
 	}
 }
 
-// TestWideTables sets wide and combining characters in columns, as a terminal shows them.
+// TestWideTables aligns wide and combining characters in columns, as a terminal shows them.
 func TestWideTables(t *testing.T) {
 	gives(t, t.TempDir(), "P = schema(\"P\", name = str, n = int)\n[P(name = \"日本\", n = 1), P(name = \"e\u0301te\u0301\", n = 2), P(name = \"👩‍👩‍👧\", n = 3), P(name = \"abcd\", n = 4)]\n",
 		"name    n\n\"日本\"  1\n\"e\u0301te\u0301\"   2\n\"👩‍👩‍👧\"    3\n\"abcd\"  4\n")
 }
 
-// TestValuesOfThemselves shows a list or dict that holds itself.
+// TestValuesOfThemselves shows a list or dict that contains itself.
 func TestValuesOfThemselves(t *testing.T) {
 	gives(t, t.TempDir(), "x = []\nx.append(x)\nx\n[x]\nd = {}\nd[\"me\"] = d\nd\n:type d\n", "[[...]]\n[[[...]]]\n{\"me\": {...}}\ndict\n")
 	refuses(t, t.TempDir(), "x = []\nx.append(x)\nx\n:diff _, 1\n", ":diff takes two values that are data")
@@ -378,7 +380,7 @@ func TestPromise_27_20_Recorded(t *testing.T) {
 	t.Chdir(dir)
 	const said = "V = schema(\"A\", n = int, s = str)\ncoder = agent(prompt = \"Write.\", output = V)\nx = coder(\"a\")\ncoder(\"b \" + x.s).n\n"
 	gives(t, dir, said+":mock off\n:replay\n:save flow.star\n:save-test flow_test.star\n", "78\nmock is off\n78\nno model was asked, and the result is that of the run\nwrote flow.star\nwrote flow_test.star\nwrote flow_test.jsonl\n", "--mock")
-	// The script runs as the session did; the test repeats it without a model.
+	// The script does what the session did; the test repeats it without a model.
 	if code, stdout, stderr := inProcess(t, nil, "run", "-q", "flow.star", "--mock"); code != 0 || stdout != "78\n" {
 		t.Errorf("the script: exit %d, %q\n%s", code, stdout, stderr)
 	}
@@ -402,7 +404,7 @@ func TestPromise_27_20_Recorded(t *testing.T) {
 	}
 }
 
-// TestRunNamed takes the argument of a function as run does: as text, or as JSON of the parameter's type.
+// TestRunNamed reads the argument of a function as run does: as text, or as JSON of the parameter's type.
 func TestRunNamed(t *testing.T) {
 	gives(t, t.TempDir(), `def main(x = 3): return x + 1
 :run main 4

@@ -80,7 +80,7 @@ func helpVerb(c *term.Console, root *cobra.Command) *cobra.Command {
 	}
 }
 
-// otherVerbs are verbs as other programs name them, and what to write instead.
+// otherVerbs maps verbs of other programs to what to write instead.
 var otherVerbs = sync.OnceValue(func() map[string]map[string]string {
 	return text.Synonyms(`
 verb: lint validate verify analyze analyse typecheck build compile plan = did you mean "check"? It judges a script without running it
@@ -102,7 +102,7 @@ verb: shell console eval prompt interactive = did you mean "repl"?
 `)
 })
 
-// noVerb is what happens when the first argument names no verb.
+// noVerb reports that the first argument is not a verb.
 func noVerb(c *term.Console, cmd *cobra.Command, args []string) error {
 	if len(c.Args) > 0 && strings.HasPrefix(c.Args[0], "-") && c.Args[0] != "--version" && c.Args[0] != "--" {
 		return term.Usagef("flags come after their verb: agentscript run --quiet FILE; agentscript --help lists the verbs", "there is no flag %s before a verb", c.Args[0])

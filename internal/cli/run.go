@@ -45,7 +45,7 @@ run failed, 2 usage or input, 3 the script has errors or no main, 4 budget,
 5 a person has to decide and nobody could be asked, 6 provider, key or no model,
 7 timeout, 9 a replay that differs from its record, 130 interrupted.`
 
-// runVerb parses its flags itself: which there are is only known when the script is loaded.
+// runVerb parses its flags itself: they are only known when the script is loaded.
 func runVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                "run FILE [INPUT]",
@@ -64,8 +64,8 @@ func runFile(c *term.Console, args []string) error {
 	return runArgs(c, whole, args, nil)
 }
 
-// runArgs runs what the arguments name. With --watch that is run again and again, each time with what the runs have in
-// common.
+// runArgs runs what the arguments name. With --watch it runs that again and again, each time with the state that the
+// runs share.
 func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Session) error {
 	o := &setup.RunFlags{}
 	own := o.Flags()
@@ -102,7 +102,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	root := cmp.Or(early.Root, o.Root) // the later flag wins
 	granted := o.Grants.With(&early.Grants)
 	opened, replays := granted, cmp.Or(o.Calls.Replay, early.Calls.Replay) != ""
-	if replays { // nothing is touched: what is granted need not be there
+	if replays { // nothing is touched: what is granted need not exist
 		opened = &setup.GrantFlags{}
 	}
 	grants, allowed, failed := opened.Open(c)
@@ -110,14 +110,14 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 		return failed
 	}
 	if grants != nil {
-		defer func() { _ = grants.Close() }() // nothing is written by then
+		defer func() { _ = grants.Close() }() // nothing is written yet
 	}
 	o.Granted = grants
 	if replays || o.Help || early.Help {
 		allowed = agentscript.WithUngranted()
 	}
 	ungranted := agentscript.Option(nil)
-	if o.Mock.On || early.Mock.On { // what is not granted is mocked as well
+	if o.Mock.On || early.Mock.On { // what is not granted is mocked too
 		ungranted = agentscript.WithUngranted()
 	}
 	of.Remembering(o.Mock.On || early.Mock.On || o.Scripted != "" || early.Scripted != "")
@@ -126,7 +126,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 		return failed
 	}
 	kept := keep.New(c)
-	defer kept.Close() // what it holds is on disk when a run has ended
+	defer kept.Close() // its content is on disk when a run has ended
 	s, err := setup.Load(c, whole, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept), agentscript.WithMiddleware(kept.Competes))
 	if err != nil {
 		return grantable(err)
@@ -148,7 +148,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	defer cancel()
 	c.JSON, c.Reloaded = o.JSON, true
 	c.Report(setup.Unsplit(params), nil)
-	if o.Strict { // it takes another load to be told more
+	if o.Strict { // another load reports more
 		if s, err = setup.Load(c, ctx, file, root, loading, allowed, ungranted, flowing, of.Load(), agentscript.WithStore(kept), agentscript.WithMiddleware(kept.Competes), agentscript.WithStrict()); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func runArgs(c *term.Console, whole context.Context, args []string, of *watch.Se
 	return runScript(c, ctx, s, o, own, kept, append(append(given, agentscript.RunSettings(settings)), of.Start()...))
 }
 
-// grantable adds to a failure all flags in one line by which a run grants what it lacks.
+// grantable adds to a failure, on one line, all flags that grant what a run lacks.
 func grantable(err error) error {
 	f, ok := errors.AsType[*term.Failure](err)
 	if !ok {
@@ -190,14 +190,14 @@ func grantable(err error) error {
 	return err
 }
 
-// starting runs what goes on, as the verb run does.
+// starting returns how the verb run continues runs.
 func starting(c *term.Console) runs.Go {
 	return func(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
 		return runScript(c, ctx, s, o, own, kept, opts)
 	}
 }
 
-// runScript runs a loaded module with its input, and keeps the run.
+// runScript runs a loaded module with its input, and records the run.
 func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag.FlagSet, kept *keep.Store, opts []agentscript.RunOption) error {
 	models, problem := setup.OpenPorts(c, s, o, own)
 	if problem != nil {
@@ -212,7 +212,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return err
 	}
 	opts = append(opts, inSession)
-	if models.Scripted != nil && kept.Counts == nil { // answers that are left over fail the command
+	if models.Scripted != nil && kept.Counts == nil { // unused answers fail the command
 		opts = append(opts, agentscript.KeepSession(func() bool { return models.Scripted.Err() == nil }))
 	}
 	var sinks []term.Sink
@@ -222,7 +222,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		if problem != nil {
 			return problem
 		}
-		defer f.Close() // every line was written, and errors of writing are reported
+		defer f.Close() // every line was written, and write errors are reported
 		trace.Out = f
 		sinks = append(sinks, trace)
 	}
@@ -243,7 +243,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	if problem != nil {
 		return problem
 	}
-	defer told() // the terminal is as it was, whatever happens
+	defer told() // restores the terminal in every case
 	sinks = append(sinks, tell)
 	if d := c.Denials(); d != nil {
 		sinks = append(sinks, d)
@@ -279,7 +279,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 		return err
 	}
 	c.Report(o.Calls.Unasked(models.Replayed), nil)
-	if answers := models.Scripted; answers != nil && answers.Err() != nil && kept.Counts == nil { // else it was answered from before
+	if answers := models.Scripted; answers != nil && answers.Err() != nil && kept.Counts == nil { // otherwise the answers came from a record
 		return s.RunFailure(answers.Err())
 	}
 	if trace.Err != nil {
@@ -288,7 +288,7 @@ func runScript(c *term.Console, ctx context.Context, s *setup.Script, o *setup.R
 	return nil
 }
 
-// answering is what answers in place of models, "" for nothing.
+// answering returns what answers in place of models, or "".
 func answering(models *setup.Ports) string {
 	switch {
 	case models.Scripted != nil:
@@ -299,7 +299,7 @@ func answering(models *setup.Ports) string {
 	return ""
 }
 
-// usageOf is the usage of one script.
+// usageOf returns the usage text of one script.
 func usageOf(s *setup.Script, params []*setup.Param, own *pflag.FlagSet) string {
 	var b strings.Builder
 	if s.MainEntry != nil && s.MainEntry.Doc != "" {
@@ -316,7 +316,7 @@ func usageOf(s *setup.Script, params []*setup.Param, own *pflag.FlagSet) string 
 			for _, p := range params {
 				flag, text := p.Help()
 				if text != "" {
-					text = "\t" + text // a cell of its own would leave blanks at the end of the line
+					text = "\t" + text // a separate cell would leave blanks at the end of the line
 				}
 				fmt.Fprintf(w, "      %s%s\n", flag, text)
 			}

@@ -20,7 +20,7 @@ b = agent(model = "openai/x", prompt = "B.")
 main = a >> b
 `
 
-// keptIn starts the command in the directory of another one, with a home there and a store of runs in it.
+// keptIn starts the command in another command's directory, with a home and a store of runs there.
 func keptIn(t *testing.T, dir string, provider *llmtest.Server, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := process(t, nil, []string{"AGENTSCRIPT_STORE=", "OPENAI_API_KEY=key-of-a-test"}, args...)
@@ -49,7 +49,7 @@ func flowDir(t *testing.T, text string) string {
 	return filepath.Dir(written(t, "flow.star", text))
 }
 
-// A run that is killed goes on with what it did, by the user's store, which it says it makes.
+// A killed run continues from what it did, with the user's store, whose creation it announces.
 func TestKilledRunGoesOn(t *testing.T) {
 	for _, end := range []os.Signal{os.Kill, os.Interrupt} {
 		t.Run(end.String(), func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 	}
 }
 
-// The store that nobody named breaks no run.
+// A store that nobody named breaks no run.
 func TestRunWithoutTheUsersStore(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) (env string){
 		"no home":     func(string) string { return "HOME=" },
@@ -133,7 +133,7 @@ func TestRunWithoutTheUsersStore(t *testing.T) {
 	}
 }
 
-// spoiled makes a directory of a user in which the store is no database.
+// spoiled creates a directory of a user in which the store is not a database.
 func spoiled(t *testing.T, dir string) string {
 	t.Helper()
 	at := filepath.Join(dir, "state", "agentscript")

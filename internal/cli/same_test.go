@@ -42,7 +42,7 @@ func TestPromise_27_71_OneAnalysis(t *testing.T) {
 		}
 		for name, got := range prompts {
 			if slices.ContainsFunc(got, func(f string) bool { return ofProject(f) && isError(f) }) {
-				continue // nothing begins in a project whose settings are wrong, before any script is read
+				continue // nothing begins in a project with wrong settings, before any script is read
 			}
 			rest := without(check, diag.CalledWhileComposing)
 			runs := len(rest) < len(check) && !slices.ContainsFunc(rest, isError)
@@ -97,14 +97,14 @@ func TestPromise_27_71_OneAnalysis(t *testing.T) {
 	t.Logf("%d scripts", n)
 }
 
-// bound finds a name that a script binds and others can load.
+// bound matches a name that a script binds and others can load.
 var bound = regexp.MustCompile(`(?m)^(?:def ([A-Za-z]\w*)\(|([A-Za-z]\w*) = )`)
 
 // marked begins a further file in a script, "-- lib/x.star --".
 var marked = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
 
-// eachScript calls f with each script of the repository, those of its documentation among them, by its path in the
-// current directory, which holds what lies beside it. With -short these are one in ten.
+// eachScript calls f with each script of the repository, including those in its documentation, by its path in the
+// current directory, which contains the files next to it. With -short it uses one in ten.
 func eachScript(t *testing.T, f func(script string)) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -164,10 +164,10 @@ func eachScript(t *testing.T, f func(script string)) {
 	}
 }
 
-// snippet is a script in a page, which may have a name.
+// snippet matches a script in a page, which may have a name.
 var snippet = regexp.MustCompile("(?ms)^```python(?: title=(\\S+))?[^\n]*\n(.*?)^```")
 
-// snippets is the archive of the scripts of a page.
+// snippets returns the scripts of a page as an archive.
 func snippets(page string) string {
 	var archive strings.Builder
 	for i, m := range snippet.FindAllStringSubmatch(page, -1) {
@@ -184,7 +184,7 @@ func unpacked(t *testing.T, archive string, f func(script string)) {
 		write(t, file.Name, string(file.Data))
 	}
 	for _, file := range files {
-		if strings.HasSuffix(file.Name, ".star") && file.Name != "slowload.star" { // which takes all the time that it gets
+		if strings.HasSuffix(file.Name, ".star") && file.Name != "slowload.star" { // it uses all the time it gets
 			f(file.Name)
 		}
 	}
@@ -209,20 +209,20 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// reported are the findings that a command writes.
+// reported returns the findings that a command writes.
 func reported(t *testing.T, stdin string, args ...string) []string {
 	t.Helper()
 	_, _, stderr := inProcess(t, func(s *term.Process) { s.Stdin, s.StdinPiped = strings.NewReader(stdin), true }, args...)
 	return findings(stderr)
 }
 
-// The first line of a finding, and those behind it.
+// The first line of a finding, and the lines after it.
 var (
 	header = regexp.MustCompile(`^(error|warning|note)(\[AS\d+\])?: `)
 	detail = regexp.MustCompile(`^ *(-->|\||=|\d+ \|)`)
 )
 
-// findings are those that a text shows.
+// findings returns the findings in a text.
 func findings(shown string) (all []string) {
 	for line := range strings.Lines(shown) {
 		switch last := len(all) - 1; {
@@ -235,7 +235,7 @@ func findings(shown string) (all []string) {
 	return all
 }
 
-// lineOf is the file and line of a finding, "file:line".
+// lineOf returns the file and line of a finding, "file:line".
 func lineOf(finding string) string {
 	_, at, _ := strings.Cut(finding, "--> ")
 	if i := strings.IndexByte(at, ':'); i >= 0 {
@@ -245,24 +245,25 @@ func lineOf(finding string) string {
 	return ""
 }
 
-// atRun reports whether a finding is a name in a test that no file has: the run of the test reports it as an error.
+// atRun reports whether a finding is about a name in a test that no file has: the run of the test reports it as an
+// error.
 func atRun(finding string) bool {
 	return strings.HasPrefix(finding, "warning["+string(diag.BadTest)+"]")
 }
 
-// ofProject reports whether a finding is one of the project's settings.
+// ofProject reports whether a finding is about the project's settings.
 func ofProject(finding string) bool { return strings.Contains(finding, "agentscript.toml:") }
 
 func isError(finding string) bool { return strings.HasPrefix(finding, "error") }
 
-// without returns findings but those of some codes.
+// without returns findings except those with some codes.
 func without(all []string, codes ...diag.Code) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(f string) bool {
 		return slices.ContainsFunc(codes, func(c diag.Code) bool { return strings.Contains(f, "["+string(c)+"]") })
 	})
 }
 
-// renamed has findings speak of another file.
+// renamed replaces the file of findings.
 func renamed(all []string, from, to string) []string {
 	out := slices.Clone(all)
 	for i := range out {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/setup"
 )
 
-// schemaReport is what providers make of what one agent answers with.
+// schemaReport says how providers handle the output type of one agent.
 type schemaReport struct {
 	File      string           `json:"file"`
 	Agent     string           `json:"agent"`
@@ -21,7 +21,7 @@ type schemaReport struct {
 	reports   dialect.Reports
 }
 
-// providerSchema is a provider's budgets and rewrites, or why it takes the type in no form.
+// providerSchema holds a provider's budgets and rewrites, or why it accepts the type in no form.
 type providerSchema struct {
 	Name     string            `json:"name"`
 	Error    string            `json:"error,omitempty"`
@@ -31,11 +31,11 @@ type providerSchema struct {
 	Prompt   string            `json:"prompt,omitempty"`
 }
 
-// of compiles the output type of each agent: for the provider of its model, for all where the script
-// names none. A type that has no form for the agent's own provider is an error.
+// of compiles the output type of each agent for the provider of its model, or for all providers if the script names no
+// model. A type that has no form for the agent's own provider is an error.
 func (list *reports) of(file string, m *agentscript.Module) (found diag.List) {
 	type asked struct{ agent, typ, target string }
-	told := map[asked]bool{} // one agent may stand in several places
+	told := map[asked]bool{} // one agent may have several places
 	for _, n := range setup.AgentsOf(m) {
 		a := n.Agent()
 		t := a.Out
@@ -45,7 +45,7 @@ func (list *reports) of(file string, m *agentscript.Module) (found diag.List) {
 		provider, _, _ := strings.Cut(a.Model, "/")
 		target, err := dialect.TargetOf(provider)
 		if provider != "" && err != nil {
-			continue // a host's own model, whose interface carries no schema
+			continue // a host's own model, whose interface has no schema
 		}
 		key := asked{a.Name, t.ID(), target}
 		if told[key] {
@@ -76,7 +76,7 @@ func (list *reports) of(file string, m *agentscript.Module) (found diag.List) {
 	return found
 }
 
-// String is what people read: a head line for each agent, and a paragraph for each provider.
+// String formats the report for people: a heading for each agent, and a paragraph for each provider.
 func (r schemaReport) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: agent %q answers with %s\n", r.File, r.Agent, r.Type)

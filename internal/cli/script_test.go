@@ -25,14 +25,14 @@ var update = flag.Bool("update", false, "rewrite the golden parts of the scripts
 // quickRace keeps the race detector from waiting a second at the end of every process.
 const quickRace = "atexit_sleep_ms=0"
 
-// raceDetector says that everything takes twenty times as long.
+// raceDetector means that everything takes twenty times as long.
 var raceDetector bool
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"agentscript": func() { os.Exit(Main("")) }})
 }
 
-// TestScripts runs testdata/script/*.txtar. Beside the usual commands there are:
+// TestScripts runs testdata/script/*.txtar. In addition to the usual commands there are:
 //
 //	code N PROGRAM ARG...   run a program that ends with exit code N
 //	provider FILE           start a provider that answers with the replies in FILE, a JSON list

@@ -47,7 +47,7 @@ were read have --linger to be answered.
 Beside this machine a server is reachable only with a token, which clients send as
 "Authorization: Bearer TOKEN"; --token-env names the variable that holds it.`
 
-// serving are the flags of serve mcp, beside those of run that are about runs.
+// serving are the flags of serve mcp, in addition to those of run about runs.
 type serving struct {
 	setup.RunFlags
 	expose   []string
@@ -118,7 +118,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if problem != nil {
 		return problem
 	}
-	if o.http == "" { // it is the client's, as its terminal may be
+	if o.http == "" { // stdin is the client's, and the terminal may be too
 		c.StdinTerminal, c.OpenTerminal = false, nil
 	}
 	ctx, stop := c.Interruptible()
@@ -128,7 +128,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 		return problem
 	}
 	if grants != nil {
-		defer func() { _ = grants.Close() }() // nothing is written by then
+		defer func() { _ = grants.Close() }() // nothing is written yet
 	}
 	o.Granted = grants
 	opts := []agentscript.Option{agentscript.WithLoadTimeout(cmp.Or(o.Timeout, agentscript.DefaultLoadTimeout)), allowed}
@@ -167,7 +167,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	if o.http != "" {
 		return serveHTTP(c, ctx, server, token, o)
 	}
-	in, closes := c.Stdin.(io.ReadCloser) // which ends a read that it stands in
+	in, closes := c.Stdin.(io.ReadCloser) // closing it ends a pending read
 	if !closes {
 		in = io.NopCloser(c.Stdin)
 	}
@@ -177,7 +177,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	return nil
 }
 
-// token reads the token; without one nobody but this machine is to reach the server.
+// token reads the token. Without a token, only this machine may reach the server.
 func (o *serving) token(c *term.Console) (string, *term.Failure) {
 	if o.http == "" {
 		if o.tokenEnv != "" {
@@ -202,7 +202,7 @@ func (o *serving) token(c *term.Console) (string, *term.Failure) {
 	return token, nil
 }
 
-// offers makes tools of what is to be offered.
+// offers makes tools of what is offered.
 func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serveLog) ([]serve.Offer, *term.Failure) {
 	names := o.expose
 	if len(names) == 0 {
@@ -242,12 +242,12 @@ func (o *serving) offers(s *setup.Script, run []agentscript.RunOption, log *serv
 // notInNames are the characters that clients do not accept in the name of a tool.
 var notInNames = lazy.Regexp(`[^a-zA-Z0-9_-]`)
 
-// toolName is a script's file as a name that clients accept.
+// toolName returns a script's file name as a name that clients accept.
 func toolName(file string) string {
 	return notInNames().ReplaceAllString(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), "_")
 }
 
-// serveHTTP serves until ctx ends, and then lets calls end that are under way, for a while.
+// serveHTTP serves until ctx ends, and then gives calls in progress some time to end.
 func serveHTTP(c *term.Console, ctx context.Context, tools *serve.Server, token string, o *serving) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", tools.HTTP(token))
@@ -266,11 +266,11 @@ func serveHTTP(c *term.Console, ctx context.Context, tools *serve.Server, token 
 	}
 	last, cancel := context.WithTimeout(context.Background(), o.linger)
 	defer cancel()
-	if server.Shutdown(last) != nil { // some call goes on
+	if server.Shutdown(last) != nil { // some call is still in progress
 		ending, stop := context.WithTimeout(context.Background(), 3*time.Second)
 		defer stop()
 		tools.Close(ending)
-		_ = server.Close() // it was to end anyway
+		_ = server.Close() // the server ends anyway
 	}
 	<-ended
 	return nil
@@ -281,8 +281,8 @@ type writing struct{ io.Writer }
 
 func (w writing) Close() error { return nil }
 
-// serveLog tells on stderr of the calls that a server carries out: a line when one begins and one
-// when it ends, and what scripts print; or all events as JSON lines.
+// serveLog reports on stderr the calls that a server carries out: a line when one begins and one when it ends, and what
+// scripts print; or all events as JSON lines.
 type serveLog struct {
 	c     *term.Console
 	quiet bool
@@ -291,8 +291,8 @@ type serveLog struct {
 	mu sync.Mutex
 }
 
-// follow starts a run, waits for it and tells of it, the client of its nodes. The run waits for its log: what
-// nobody reads is not kept.
+// follow starts a run, waits for it, and reports it: to the log, and its nodes to the client. The run waits for its
+// log, so that unread events do not accumulate.
 func (l *serveLog) follow(tool string, tell func(string), start func(...agentscript.RunOption) *agentscript.Run) (generable.Value, error) {
 	begun, id := time.Now(), runID()
 	l.line("call   %s  run %s", tool, id)

@@ -120,7 +120,7 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	go func() { // it stands until the server goes
+	go func() { // it stays open until the server ends
 		_, _ = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "grave", Arguments: map[string]any{"input": "x"}})
 	}()
 	all := ""
@@ -133,7 +133,7 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := io.ReadAll(lines) // what is there until it ends
+	rest, err := io.ReadAll(lines) // everything until it ends
 	all += string(rest)
 	if err != nil {
 		t.Error(err)
@@ -156,7 +156,7 @@ func TestPromise_24_63_PipedRequests(t *testing.T) {
 		want        []string
 	}{
 		"all":      {hello + "garbage\n" + fmt.Sprintf(call, "a", "news", "topic") + "\x00\n" + fmt.Sprintf(call, "b", "writer", "title") + `{"half`, "1m", []string{`"id":"a","result"`, `"id":"b","result"`, "-32700"}},
-		"too long": {hello + fmt.Sprintf(call, "a", "grave", "input"), "0s", nil}, // else the test takes ten minutes
+		"too long": {hello + fmt.Sprintf(call, "a", "grave", "input"), "0s", nil}, // otherwise the test takes ten minutes
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := process(t, servedFiles, nil, "serve", "mcp", "news.star", "--linger", row.linger, "--expose", "main=news", "--expose", "writer", "--expose", "grave", "--scripted", "answers.jsonl")

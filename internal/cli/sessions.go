@@ -35,19 +35,19 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 	with := func(f func(ctx context.Context, s engine.SessionStore, args []string) error) func(*cobra.Command, []string) error {
 		return func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if _, err := os.Stat(dir); dir != "" && errors.Is(err, fs.ErrNotExist) { // looking makes none
+			if _, err := os.Stat(dir); dir != "" && errors.Is(err, fs.ErrNotExist) { // listing creates no directory
 				return term.Usagef("run --session ID --session-store "+dir+" makes it", "there is no directory %s", dir)
 			}
 			s, done, err := setup.FindSessions(ctx, c, dir)
 			if err != nil {
 				return setup.StoreFailure(err)
 			}
-			defer done() // what was removed is gone from the disk
+			defer done() // what was removed is deleted from the disk
 			return setup.StoreFailure(f(ctx, s, args))
 		}
 	}
 	ls := &cobra.Command{Use: "ls", Short: "List the sessions", Args: cobra.NoArgs, RunE: with(func(ctx context.Context, s engine.SessionStore, _ []string) error {
-		all, err := s.Sessions(ctx) // beside an error those that can be read
+		all, err := s.Sessions(ctx) // next to an error, it returns those that could be read
 		if len(all) == 0 && !asJSON {
 			return err
 		}

@@ -40,7 +40,7 @@ func TestPromise_21_15_Terminal(t *testing.T) {
 					asked++
 				}
 			}
-			// At the beginning of a line: an event may hold the words as well, before the question or behind.
+			// At the beginning of a line: an event may contain the words too, before the question or after it.
 			_, question, _ := strings.Cut(text, "\nagent a wants to call")
 			question, _, _ = strings.Cut(question, "y(es)")
 			for line := range strings.Lines(question) {
@@ -55,7 +55,7 @@ func TestPromise_21_15_Terminal(t *testing.T) {
 	}
 }
 
-// TestAwaited: at a terminal the last line says which model is waited for, and the next line takes its place.
+// TestAwaited checks that at a terminal the last line says which model is awaited, and that the next line replaces it.
 func TestAwaited(t *testing.T) {
 	flow := written(t, "flow.star", "main = agent(name = \"first\", prompt = \"A.\") >> agent(name = \"second\", prompt = \"B.\")\n")
 	answers := written(t, "flow.jsonl", `{"agent": "*", "text": "done", "repeat": true}`+"\n")

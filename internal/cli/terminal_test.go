@@ -9,11 +9,11 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// hostile is what a model or a tool may say to a terminal: a title, the clipboard, the cursor, colours
-// that hide, bytes of the older encoding, letters turned round, letters that are not seen.
+// hostile is what a model or a tool may send to a terminal: a title, the clipboard, the cursor, hiding colours, bytes
+// of the older encoding, reversed and invisible letters.
 const hostile = "\x1b]0;owned\x07\x1b]52;c;cm0gLXJm\x07\x1b[2A\x1b[2K\x1b[8mhidden\x1b[0m\rover\b\b\b\x9b31m\u009b1m\u202eback\u202c\u2066\u200b\ufeff\U000e0041\x7f\x00"
 
-// hostileFlow is a script whose model and tool say what is hostile, with its answers.
+// hostileFlow returns a script whose model and tool output hostile, with its answers.
 func hostileFlow(t *testing.T, rules, main string) (flow, answers string) {
 	text := strings.ToValidUTF8(hostile, "")
 	quoted := strings.NewReplacer("\x1b", `\u001b`, "\x07", `\u0007`, "\r", `\r`, "\b", `\b`, "\x00", `\u0000`).Replace(text)
@@ -24,7 +24,7 @@ func hostileFlow(t *testing.T, rules, main string) (flow, answers string) {
 	return flow, answers
 }
 
-// TestPipeIsExact: what is no terminal gets the result byte by byte.
+// TestPipeIsExact checks that anything but a terminal gets the result byte by byte.
 func TestPipeIsExact(t *testing.T) {
 	flow, answers := hostileFlow(t, "", "main = a")
 	code, stdout, stderr := inProcess(t, nil, "run", flow, "x", "--scripted", answers)
@@ -34,7 +34,7 @@ func TestPipeIsExact(t *testing.T) {
 	steers(t, stderr)
 }
 
-// steers finds what a terminal would act on.
+// steers finds what a terminal would interpret.
 func steers(t *testing.T, text string) {
 	t.Helper()
 	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
@@ -45,7 +45,7 @@ func steers(t *testing.T, text string) {
 	}
 }
 
-// uncoloured takes the colours of the command's own words out, and the erasing of its line of what is waited for.
+// uncoloured removes the colours of the command's own words, and the erasing of the line about what is awaited.
 func uncoloured(text string) string {
 	text = strings.ReplaceAll(text, "\r\x1b[K", "")
 	for _, code := range []string{"0", "1", "2", "31", "32", "33", "34", "1;31", "1;32", "1;33", "1;36"} {

@@ -14,17 +14,17 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// session is a run at a terminal of its own, and the person there.
+// session is a run at its own terminal, and the person there.
 type session struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	user   *os.File
 	pieces chan string
 	shown  strings.Builder
-	seen   int // of what is shown, as far as it was waited for
+	seen   int // end of the awaited part of the output
 }
 
-// seated runs a script at a terminal, whose models answer with the replies.
+// seated runs a script at a terminal; its models answer with the replies.
 func seated(t *testing.T, script string, args []string, replies ...llmtest.Reply) *session {
 	t.Helper()
 	provider := llmtest.New(replies...)
@@ -68,7 +68,7 @@ func (s *session) control(request uintptr, arg unsafe.Pointer) {
 	}
 }
 
-// sees waits until a text is shown, behind what was waited for before.
+// sees waits until a text is shown, after what was awaited before.
 func (s *session) sees(want string) {
 	s.t.Helper()
 	for {
@@ -91,7 +91,7 @@ func (s *session) types(keys string) {
 	}
 }
 
-// lines checks whether the terminal takes lines, and shows what is typed: else it takes keys.
+// lines checks whether the terminal is in line mode, and echoes what is typed, or delivers single keys.
 func (s *session) lines(want bool) {
 	s.t.Helper()
 	var mode syscall.Termios
@@ -101,13 +101,13 @@ func (s *session) lines(want bool) {
 	}
 }
 
-// ends waits for the end of the run, and checks what became of the terminal.
+// ends waits for the end of the run, and checks the state of the terminal.
 func (s *session) ends(code int) {
 	s.t.Helper()
 	for piece := range s.pieces {
 		s.shown.WriteString(piece)
 	}
-	_ = s.cmd.Wait() // the code says more
+	_ = s.cmd.Wait() // the exit code says more
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.t.Errorf("exit %d\n%q", got, s.shown.String())
 	}
@@ -151,7 +151,7 @@ func TestPromise_27_63_Keys(t *testing.T) {
 			llmtest.Reply{Calls: []llmtest.Call{{ID: "1", Name: "send", Args: `{"to": "ann"}`}}}, llmtest.Reply{Fault: llmtest.StallHeaders})
 		s.sees("e(dit) JSON: ")
 		s.lines(true)
-		s.types("p\r") // a line as any other, and no key
+		s.types("p\r") // an ordinary line, and not a key
 		s.sees(`"p" is no answer`)
 		s.sees("e(dit) JSON: ")
 		s.types("y\r")

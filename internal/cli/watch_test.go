@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// screen is what a process writes, of which a test takes what is new.
+// screen collects what a process writes; a test takes what is new.
 type screen struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -34,8 +34,8 @@ func (s *screen) news() string {
 	return news
 }
 
-// watching runs a verb with --watch in a directory with some files, and hands what changes them a function that
-// returns what the verb wrote since.
+// watching runs a verb with --watch in a directory with some files. It passes to then a function that changes files,
+// and one that returns what the verb wrote since the last call.
 func watching(t *testing.T, files map[string]string, args []string, then func(put func(name, text string), news func() string)) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -52,8 +52,8 @@ func watching(t *testing.T, files map[string]string, args []string, then func(pu
 	})
 }
 
-// inBubble runs a verb with --watch in a bubble, and hands then a function that returns what the verb wrote since,
-// after a time of the bubble. In the end the verb is interrupted.
+// inBubble runs a verb with --watch in a bubble, and passes to then a function that returns what the verb wrote since
+// the last call, after a time of the bubble. In the end the verb is interrupted.
 func inBubble(t *testing.T, args []string, then func(after func(time.Duration) string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +79,7 @@ func inBubble(t *testing.T, args []string, then func(after func(time.Duration) s
 	})
 }
 
-// holds demands words of a text, and that it has others not.
+// holds requires words in a text, and the absence of others.
 func holds(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, w := range words {
@@ -187,7 +187,7 @@ func TestPromise_27_40_Watch(t *testing.T) {
 	}, []string{"test", "-v", "--watch"}, func(put func(name, text string), news func() string) {
 		holds(t, news(), "passed  a_test.star test_a", "passed  sub/b_test.star test_b", "failed  z_test.star test_z", "1 failed, 3 passed\n", "watching 5 files, Ctrl-C ends it")
 		holds(t, news()) // nothing changed
-		// What a file loads concerns it alone, and what failed runs again, first.
+		// What a file loads affects only that file, and what failed runs again, first.
 		put("flow.star", "a = agent(prompt = \"B.\")\n")
 		said := news()
 		holds(t, said, "passed  a_test.star test_a", "1 failed, 1 passed, 2 files unchanged")
@@ -196,12 +196,12 @@ func TestPromise_27_40_Watch(t *testing.T) {
 		}
 		put("z_test.star", "def test_z(t):\n    t.eq(2, 2)\n")
 		holds(t, news(), "passed  z_test.star test_z", "1 passed")
-		// A broken file does not end it, and is run once it is whole.
+		// A broken file does not end the watch, and is run once it is complete.
 		put("sub/b_test.star", "def test_b(t)\n")
 		holds(t, news(), "error[AS101]", "1 broken file")
 		put("sub/b_test.star", "def test_b(t):\n    t.eq(2, 2)\n")
 		holds(t, news(), "passed  sub/b_test.star test_b", "1 passed")
-		// New files are found, and deleted directories are not missed.
+		// New files are found, and deleted directories cause no error.
 		put("sub/n_test.star", "def test_n(t):\n    pass\n")
 		holds(t, news(), "passed  sub/n_test.star test_n", "1 passed")
 		if err := os.RemoveAll("sub"); err != nil {
@@ -212,7 +212,7 @@ func TestPromise_27_40_Watch(t *testing.T) {
 		holds(t, news(), "passed  a_test.star test_other", "1 passed")
 		put("README.md", "Read me.\n")
 		holds(t, news(), "no test depends on what changed", "!passed")
-		// Records and snapshots beside it concern it too, also when they are written in place.
+		// Records and snapshots next to it affect it too, even if they are written in place.
 		put("a_test.jsonl", "{}\n")
 		holds(t, news(), "passed  a_test.star test_other")
 		put("a_test.jsonl", "[]\n")

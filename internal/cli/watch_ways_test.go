@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// ways are those in which the file lib.star comes to hold another text, in a repository whose branch other has it; a
-// touch leaves it as it is.
+// ways are the ways in which the file lib.star gets another text, in a repository whose branch other has it. A touch
+// leaves it unchanged.
 var ways = map[string]func(t *testing.T){
 	"atomic rename": func(t *testing.T) {
 		put(t, "lib.star.tmp", other)
@@ -61,8 +61,8 @@ func git(t *testing.T, args ...string) {
 	}
 }
 
-// In whichever way a file changes, each verb runs again once, within 400 ms of the end of the change, and of the tests
-// those that the file concerns.
+// However a file changes, each verb runs again once, within 400 ms of the end of the change, and of the tests those
+// that the file affects.
 func TestWaysToChangeAFile(t *testing.T) {
 	files := map[string]string{
 		"flow.star":       "load(\"lib.star\", \"value\")\n\ndef main():\n    return \"value \" + value\n",
@@ -71,7 +71,7 @@ func TestWaysToChangeAFile(t *testing.T) {
 	}
 	for verb, want := range map[string]struct {
 		args        []string
-		before, now string // that each run writes
+		before, now string // what each run writes
 	}{
 		"test":  {[]string{"test", "-v", "--watch"}, "passed  flow_test.star test_flow", "passed  flow_test.star test_flow"},
 		"run":   {[]string{"run", "-q", "--watch", "flow.star"}, "value one", "value two"},
@@ -124,8 +124,8 @@ func TestWaysToChangeAFile(t *testing.T) {
 	}
 }
 
-// TestWatchBesideItsOutput: what the command writes into the directory of a broken script, its log and its traces, is no
-// change of that, nor is it when the script is mended.
+// TestWatchBesideItsOutput checks that what the command writes into the directory of a broken script, its log and its
+// traces, does not count as a change, even when the script is fixed.
 func TestWatchBesideItsOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "flow_test.star", "def test_a(t):\n    t.eq(1, 1)\n")
@@ -152,7 +152,7 @@ func TestWatchBesideItsOutput(t *testing.T) {
 			if text != "" {
 				put(t, "flow_test.star", text)
 			}
-			time.Sleep(time.Minute) // of the bubble
+			time.Sleep(time.Minute) // in the bubble
 			synctest.Wait()
 			if n := rounds(); n != i+1 {
 				t.Errorf("%d rounds after %d changes", n, i)

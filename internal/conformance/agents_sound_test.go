@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// spoken writes what a request sends beside its system text: a line for each message.
+// spoken returns what a request sends in addition to its system text, one line for each message.
 func spoken(list []model.Message) string {
 	return strings.Join(text.Each(list, func(m model.Message) string { return string(m.Role) + ": " + m.Parts[0].Text }), "\n")
 }
@@ -64,7 +64,7 @@ func TestPromise_26_41_Task(t *testing.T) {
 			}
 		})
 	}
-	// A task stays with its input: behind a handover, and when a conversation is made shorter.
+	// A task stays with its input, after a handover and when a conversation is shortened.
 	_, calls := asked(t, `
 a = agent("a", prompt = "A.")
 b = agent("b", prompt = "B.", task = "Translate it.")
@@ -103,7 +103,7 @@ both = [told, look.llm_description()]
 def got():
     return [both[0] != both[1], "str" in both[0], look.llm_description(), own.llm_description(), verbatim.llm_description()]
 `)
-	// It is what the model is sent.
+	// It is what is sent to the model.
 	_, calls := asked(t, src, `{"text": "x"}`, map[string][]string{"main": {"done"}})
 	if want := "**Input:** Page — A page\n  - text (str)\n**Output:** str\n\nLooks things up."; !strings.Contains(calls[0].Request.System, want) {
 		t.Errorf("the system text is %q, want %q in it", calls[0].Request.System, want)
@@ -135,7 +135,7 @@ main = conversation(writer >> critic >> editor)
 		t.Errorf("the whole messages are\n%s", whole)
 	}
 
-	// What the agent before did not answer is sent.
+	// What the previous agent did not answer is sent.
 	_, calls = asked(t, `
 a = agent("a", prompt = "A.", on_bad_output = lambda raw: 3, output = int, repairs = 0)
 b = agent("b", input = int, prompt = "B.")
@@ -146,7 +146,7 @@ main = conversation(a >> b >> fn(lambda s: s + "!", output = str) >> c)
 		t.Errorf("c is sent\n%s", got)
 	}
 
-	// What was left out of a conversation is said by the input.
+	// The input repeats what was left out of a conversation.
 	_, calls = asked(t, `
 a, b = agent("a", prompt = "A."), agent("b", prompt = "B.", history = compress(after = 2, keep = 1))
 main = conversation(a >> b)
@@ -197,7 +197,7 @@ func TestPromise_26_45_RouterWithoutRationale(t *testing.T) {
 			t.Errorf("the router is not asked for a rationale: %v", typ.Fields)
 		}
 	}
-	// Without a skill there is nothing to go by.
+	// Without a skill there is nothing to choose by.
 	r := toolLoop(t, deskOf("select = router(),"), answersOf{"desk.router": {said(`{"confidence": 0.9}`), said(`{"skill": "shipping", "confidence": 0.9}`)}, "desk": {said("looked")}})
 	if r.err != nil || len(r.requests["desk.router"]) != 2 {
 		t.Errorf("%v, the router is asked %d times", r.err, len(r.requests["desk.router"]))

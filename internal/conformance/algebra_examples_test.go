@@ -13,11 +13,10 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// operators are how compositions may be written instead of by name.
+// operators maps operators to the names of their compositions.
 var operators = map[syntax.Token]string{syntax.GTGT: "then", syntax.SLASH: "par", syntax.STAR: "forum"}
 
-// used lists the names that a script calls or mentions, its operators under the names of what
-// they are short for.
+// used lists the names that a script calls or mentions; operators count under the names that they stand for.
 func used(t *testing.T, file string) map[string]bool {
 	t.Helper()
 	tree, err := (&syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}).Parse(repository("examples/"+file), nil, 0)
@@ -70,7 +69,7 @@ func TestPromise_15_26_Examples(t *testing.T) {
 	}
 	want := []string{"parallel", "stream", "phase", "attempt", "verify"}
 	for _, b := range starlib.Universe().Rows() {
-		if b.Group == starlib.GroupCompose && b.Of == "" && b.Name != "approval" { // which is of the pages of policy
+		if b.Group == starlib.GroupCompose && b.Of == "" && b.Name != "approval" { // covered by the pages about policy
 			want = append(want, b.Name)
 		}
 	}

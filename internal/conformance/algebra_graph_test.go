@@ -14,9 +14,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// flow is a script whose main is of a type and gives something.
+// flowRow is a script with the type and the result of its main.
 type flowRow struct {
-	name, src, typ string // "" is not looked at
+	name, src, typ string // "" is not checked
 	in             any
 	want           string
 }
@@ -37,7 +37,7 @@ func flows(t *testing.T, parts string, rows []flowRow) {
 	}
 }
 
-// numbered are the nodes that most flows of these tests are made of: each call makes a new one.
+// numbered are the nodes of which most flows of these tests consist: each call makes a new one.
 const numbered = `
 def step(f):
     return fn(f, input = int, output = int)
@@ -153,7 +153,7 @@ func TestPromise_15_3_ConstantStack(t *testing.T) {
 	c := &noop{Session: flow.NewSession()}
 	var deep map[int]bool
 	left := 0
-	frames := func() bool { // whether to go on
+	frames := func() bool { // reports whether to continue
 		left--
 		if left == rounds-1 || left == 1 || left%9973 == 0 {
 			var pcs [512]uintptr

@@ -88,7 +88,7 @@ func TestPromise_15_6_First(t *testing.T) {
 			t.Errorf("%s: %#v", name, err)
 		}
 	}
-	// The slow one waits for ever; that the race ends shows that it was cancelled.
+	// The slow one waits forever; the end of the race shows that it was cancelled.
 	mod := loaded(t, agentscript.New(agentscript.WithModels(answering(func(ctx context.Context, agent string, _ *model.Request) engine.Outcome {
 		if agent == "slow" {
 			<-ctx.Done()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// methods are the functions of a package's files, tests aside, by receiver and name.
+// methods returns the functions of a package's files, except tests, by receiver and name.
 func methods(t *testing.T, dir string) map[string]*ast.FuncDecl {
 	t.Helper()
 	out := map[string]*ast.FuncDecl{}
@@ -52,7 +52,7 @@ func methods(t *testing.T, dir string) map[string]*ast.FuncDecl {
 	return out
 }
 
-// called lists the names that a body calls: of methods the name alone.
+// called lists the names that a body calls; for methods only the name.
 func called(body ast.Node) (names []string) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)
@@ -70,7 +70,7 @@ func called(body ast.Node) (names []string) {
 	return names
 }
 
-// arms gives the cases of the first switch over an expression of that text in a function.
+// arms returns the cases of the first switch over an expression with that text in a function.
 func arms(fn *ast.FuncDecl, over string) map[string]*ast.CaseClause {
 	out := map[string]*ast.CaseClause{}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -101,7 +101,7 @@ func arms(fn *ast.FuncDecl, over string) map[string]*ast.CaseClause {
 	return out
 }
 
-// constants are the names of a type's constants, in their order.
+// constants returns the names of a type's constants, in their order.
 func constants(t *testing.T, file, typ string) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), repository(file), nil, parser.SkipObjectResolution)
@@ -137,21 +137,21 @@ func TestPromise_15_25_OneInterpreter(t *testing.T) {
 	}
 	lowered, performed := arms(engine["lower"], "Kind"), arms(engine["perform"], "Kind")
 	for _, k := range kinds {
-		if k == "FixNode" { // a place for a node that is called when a tool fails, and no step itself
+		if k == "FixNode" { // a place for a node that is called when a tool fails, and not a step
 			continue
 		}
 		if lowered[k] == nil {
 			t.Errorf("%s is not lowered", k)
 		}
-		if performed[k] == nil && k != "FnNode" && k != "ApprovalNode" { // a call of a function stands behind the switch
+		if performed[k] == nil && k != "FnNode" && k != "ApprovalNode" { // a call of a function is after the switch
 			t.Errorf("the interpreter does not perform %s", k)
 		}
 	}
 	if !slices.Contains(called(engine["enter"].Body), "perform") || !slices.Contains(called(engine["Run"].Body), "enter") {
 		t.Error("Run does not lead to perform")
 	}
-	// What runs a step is the interpreter, entered by a run and by a call of a callback, and what
-	// it reaches from the operations.
+	// A step is run by the interpreter, which is entered by a run and by a call of a callback, and by what it reaches
+	// from the operations.
 	reached := map[string]bool{"Run": true, "enter": true, "watched": true, "perform": true, "Interp.Call": true}
 	walk := []string{"perform"}
 	for len(walk) > 0 {

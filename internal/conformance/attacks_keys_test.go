@@ -26,10 +26,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// lostKey is a key with all that JSON and URLs write differently, as long as keys are.
+// lostKey is a key with all characters that JSON and URLs encode, as long as real keys are.
 const lostKey = `sk-proj-CANARY/+=<&>"-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ`
 
-// spellings are texts that hold a secret as programs write it.
+// spellings returns texts that contain a secret as programs write it.
 func spellings(secret string) map[string]string {
 	quoted, err := json.Marshal(secret)
 	if err != nil {
@@ -53,7 +53,7 @@ func spellings(secret string) map[string]string {
 	return all
 }
 
-// shownAs reports in which spelling a secret is in what people and programs get to see.
+// shownAs reports in which spelling a secret occurs in what people and programs see.
 func shownAs(seen, secret string) (how string, at int) {
 	flat := strings.NewReplacer("\n", "", `\n`, "", `\\`, `\`).Replace(seen)
 	for how, text := range spellings(secret) {
@@ -74,7 +74,7 @@ func TestPromise_26_100_KeysGoNowhereElse(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		for how, text := range spellings(lostKey) {
 			var ids [2][]string
-			for i, held := range []string{text, ""} { // with a key in the file, and with what is to be left of it
+			for i, held := range []string{text, ""} { // with a key in the file, and with what must be left of it
 				own := serving(t, llmtest.Reply{Text: "mine", Repeat: true})
 				other := serving(t, llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "look", Args: `{"path": ".env"}`}}}, llmtest.Reply{Text: "done"})
 				dir, g := grants(t, grant.FS(".", grant.ReadWrite))
@@ -188,7 +188,7 @@ def main():
 		other := serving(t, llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "look", Args: `{"path": "` + at(".env") + `"}`}}}, llmtest.Reply{Text: "done"},
 			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "look", Args: `{"path": "` + at(".env") + `"}`}}}, providerError(400, "bad", "no"))
 		const key = "sk-proj-CANARY-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		// The key stands in the file, in the input and in the script itself.
+		// The key is in the file, in the input and in the script itself.
 		src := "def look(path = str):\n    \"\"\"Reads a file.\"\"\"\n    return fs.read(path)\n\nmain = agent(prompt = \"Look. " + key + "\", tools = [look], model = \"compat/m\")\n"
 		if err := errors.Join(os.WriteFile(at(".env"), []byte("OPENAI_API_KEY="+key+"\n"), 0o600), os.WriteFile(at("flow.star"), []byte(src), 0o644)); err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ def main():
 					t.Errorf("%s: %s, %v", name, text, err)
 				}
 				seen += string(text)
-				if info, err := os.Stat(at(name)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 { // prompts and answers are the user's alone
+				if info, err := os.Stat(at(name)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 { // prompts and answers are private to the user
 					t.Errorf("%s: %v, %v", name, info.Mode(), err)
 				}
 			}
@@ -226,7 +226,7 @@ def main():
 func TestPromise_26_101_KeysInEverySpelling(t *testing.T) {
 	for how, text := range spellings(lostKey) {
 		s := serving(t, llmtest.Reply{Text: "It is " + text, ByRunes: true}, llmtest.Reply{Text: "It is " + text})
-		for _, name := range []string{"compat/m", "host/m"} { // which redacts by itself, and which does not
+		for _, name := range []string{"compat/m", "host/m"} { // one redacts itself, and one does not
 			models := llm.New(variables("OPENAI_API_KEY", lostKey, "AGENTSCRIPT_COMPAT_URL", s.OpenAI()))
 			defer models.Close()
 			handler := engine.Handler(models)
@@ -254,7 +254,7 @@ func TestPromise_26_101_KeysInEverySpelling(t *testing.T) {
 	}
 }
 
-// telling answers with a text in small pieces, without looking at it. Its keys are those of a registry.
+// telling answers with a text in small pieces, without inspecting it. Its keys are those of a registry.
 type telling struct {
 	*llm.Registry
 	text string
@@ -286,7 +286,7 @@ func TestPromise_26_102_ShortKeys(t *testing.T) {
 		if short := len(key) < 8; out.code != 0 || warned != short || sent == short || short && strings.Contains(out.stderr, key+" ") {
 			t.Errorf("%q: exit code %d, sent: %v\n%s", key, out.code, sent, out.stderr)
 		}
-		// At the provider's own address there is no way without a key.
+		// The provider's own address requires a key.
 		models := llm.New(variables("OPENAI_API_KEY", key))
 		defer models.Close()
 		if err := models.Check("openai/m"); (err != nil && string(err.Code) == "AS709" && strings.Contains(err.Message, "too short for a key")) != (len(key) < 8) {
@@ -298,8 +298,9 @@ func TestPromise_26_102_ShortKeys(t *testing.T) {
 	}
 }
 
-// TestSecretsOfAllHandlers: granted secrets, and those of a host's own handler, are kept out of what a script reads and asks
-// for as keys are; a file that held one is not written back without it; a word is no secret of its own.
+// TestSecretsOfAllHandlers checks that granted secrets, and those of a host's own handler, are kept out of what a
+// script reads and requests, as keys are. A file that contained one is not written back without it. A single word is
+// not a secret.
 func TestSecretsOfAllHandlers(t *testing.T) {
 	const granted, own = "granted-canary-0123456789", "host-canary-0123456789"
 	dir, g := grants(t, grant.FS(".", grant.ReadWrite), grant.Env("API_TOKEN", "DB_PASSWORD"), grant.LookupEnv(func(name string) (string, bool) {
@@ -339,8 +340,8 @@ def main(text = str):
 	}
 }
 
-// TestKeysInNames: a key that a script itself holds, in the names of nodes, budgets, memories and what servers are started with,
-// is in no event and no error.
+// TestKeysInNames checks that a key that a script itself contains, in the names of nodes, budgets, memories and in what
+// servers are started with, is in no event and no error.
 func TestKeysInNames(t *testing.T) {
 	const key = "sk-proj-CANARY-0123456789"
 	handler := secretive{engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
@@ -391,8 +392,8 @@ type secretive struct {
 
 func (h secretive) Secrets() []string { return []string{h.secret} }
 
-// TestSecretsThatACutParts: where a text is cut off no part of a secret is left, and what is left does not tell whether there
-// was one: a script could find it out letter by letter.
+// TestSecretsThatACutParts checks that no part of a secret is left where a text is cut, and that the rest does not
+// reveal whether there was one: a script could find it out letter by letter.
 func TestSecretsThatACutParts(t *testing.T) {
 	const key = "sk-proj-CANARY-0123456789abcdefghijklmnopqrstuvwxyz"
 	dir, g := grants(t, grant.FS(".", grant.ReadWrite), grant.Exec("cat"), grant.OutputCap(300))
@@ -432,7 +433,7 @@ def main(name = str, limit = int):
 			}
 		}
 	}
-	for n := 1; n < len(key); n += every { // a right guess reads as a wrong one does
+	for n := 1; n < len(key); n += every { // a right guess looks like a wrong one
 		right := strings.Repeat("x", 300-n) + key[:n] + "?" + strings.Repeat("y", 2000)
 		for i, got := range read("f", right, 300) {
 			if got != right[:300] {

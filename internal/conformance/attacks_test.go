@@ -130,7 +130,7 @@ def main():
     return r.value if r.ok else r.error.code
 `)
 	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() { // there is now a directory, now a link that leads out
+	go func() { // alternately a directory, and a link that leads out
 		defer close(stopped)
 		for {
 			select {
@@ -148,7 +148,7 @@ def main():
 			t.Fatal(err)
 		}
 		switch text := res.Text(); {
-		case strings.HasPrefix(text, dir): // under whichever name it has by now
+		case strings.HasPrefix(text, dir): // under whichever name it has at that time
 			ran++
 		case text != "AS761" && text != "AS759":
 			t.Errorf("it ran in %s", text)
@@ -168,7 +168,7 @@ func TestPromise_26_112_PathsAndAddresses(t *testing.T) {
 	for _, row := range []struct {
 		rule, to string
 		denied   bool // by a rule that denies
-		allowed  bool // by the same rule, when it allows
+		allowed  bool // by the same rule, if it allows
 	}{
 		{"books/*", "books/2026", true, true},
 		{"books/*", "./books/2026", true, true},
@@ -300,7 +300,7 @@ func TestPromise_26_120_ServedClientsThatGo(t *testing.T) {
 		go func() {
 			defer close(left)
 			if res, err := send(ctx, "POST", session, call(10+i, true)); err == nil {
-				_, _ = io.Copy(io.Discard, res.Body) // until it is gone
+				_, _ = io.Copy(io.Discard, res.Body) // until it is closed
 				_ = res.Body.Close()
 			}
 		}()
@@ -326,7 +326,7 @@ func TestPromise_26_120_ServedClientsThatGo(t *testing.T) {
 			t.Errorf("%s, %v", said, err)
 		}
 	}
-	// Bodies that stop, or drip, are cut off.
+	// Bodies that stop, or arrive slowly, are cut off.
 	for name, drip := range map[string]bool{"a body that stops": false, "a body that drips": true} {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())
 		if err != nil {
@@ -340,7 +340,7 @@ func TestPromise_26_120_ServedClientsThatGo(t *testing.T) {
 				case <-stop:
 					return
 				case <-time.After(5 * time.Millisecond):
-					_, _ = conn.Write([]byte(" ")) // it may be gone
+					_, _ = conn.Write([]byte(" ")) // it may be closed
 				}
 			}
 		}()
@@ -378,11 +378,11 @@ func TestPromise_26_122_InvisibleCharacters(t *testing.T) {
 		if out.code != 0 || strings.ContainsRune(out.stderr, unseen) || !strings.Contains(out.stderr, "one"+written+"two") {
 			t.Errorf("%s in progress, exit code %d:\n%s", written, out.code, out.stderr)
 		}
-		if got := text.Visible(name); got != "one"+written+"two" { // by which approvals show all that they ask about
+		if got := text.Visible(name); got != "one"+written+"two" { // with which approvals show everything that they ask about
 			t.Errorf("%s in an approval: %s", written, got)
 		}
 	}
-	// What letters are made of stays.
+	// The characters that letters consist of are kept.
 	for _, seen := range []string{"👩\u200d💻", "می\u200cخواهم", "❤\ufe0f", "1\ufe0f\u20e3"} {
 		if got := text.Terminal(seen); got != seen {
 			t.Errorf("%s is written %s", seen, got)

@@ -129,7 +129,7 @@ func TestPromise_11_13_CanaryKey(t *testing.T) {
 	env = append(env, "OPENAI_BASE_URL=http://127.0.0.1:1/v1", "AGENTSCRIPT_COMPAT_URL=http://127.0.0.1:1/v1", "OLLAMA_BASE_URL=http://127.0.0.1:1")
 	for _, model := range []string{"openai/m", "compat/m", "ollama/m", "nowhere/m"} {
 		t.Run(model, func(t *testing.T) {
-			t.Parallel() // most of it is the wait before a call is made again
+			t.Parallel() // most of it is the wait before a call is repeated
 			trace := filepath.Join(t.TempDir(), "trace.jsonl")
 			got := runCommand(t, env, "run", "--json", "--trace", trace, "examples/review.star", "x", "--model", model, "--retries", "1")
 			kept, _ := os.ReadFile(trace)

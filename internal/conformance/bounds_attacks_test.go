@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Families of valid scripts, and of those whose mistakes show when they are checked: what the passes over the tree
-// and over the graph do once for each of two things has to be linear in both.
+// Families of valid scripts, and of scripts whose mistakes are found by checking. What the passes over the tree and
+// over the graph do once for each of two things must be linear in both.
 func init() {
 	maps.Copy(families, map[string]func(n int) string{
 		// calls
@@ -50,7 +50,7 @@ func init() {
 	})
 }
 
-// repeated returns a family: a unit again and again, in which # is its number and #+ the next one.
+// repeated returns a family: a unit repeated, in which # is its number and #+ the next one.
 func repeated(head, unit, tail string) func(n int) string {
 	return func(n int) string {
 		var b strings.Builder
@@ -62,7 +62,7 @@ func repeated(head, unit, tail string) func(n int) string {
 	}
 }
 
-// chained returns a family of lines, each a chain of so many units.
+// chained returns a family of lines, each a chain of up to most units.
 func chained(head, first, unit string, most int, last string) func(n int) string {
 	return func(n int) string {
 		line := first + strings.Repeat(unit, min(most, 1+n/len(unit))) + last + "\n"
@@ -70,7 +70,7 @@ func chained(head, first, unit string, most int, last string) func(n int) string
 	}
 }
 
-// parts returns a family of others one after the other.
+// parts returns a family that concatenates others.
 func parts(families ...func(n int) string) func(n int) string {
 	return func(n int) string {
 		var b strings.Builder

@@ -4,7 +4,7 @@ package conformance
 
 import "syscall"
 
-// cpuSeconds is the time that the process has computed. Other work of the machine does not count.
+// cpuSeconds returns the CPU time of the process. Other work of the machine does not count.
 func cpuSeconds() (float64, bool) {
 	var ru syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru)

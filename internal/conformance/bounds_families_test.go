@@ -6,7 +6,7 @@ import (
 )
 
 // families are scripts of one habit each, of about n bytes: brackets, chains of operators, names, texts, mistakes,
-// blocks, loads and declarations without an end. What reads scripts has to be linear in each.
+// blocks, loads and declarations. Reading scripts must be linear in each.
 var families = map[string]func(n int) string{
 	"!":         func(n int) string { return strings.Repeat("!", n) },
 	"1 && ":     func(n int) string { return strings.Repeat("1 && ", n/5) + "1" },

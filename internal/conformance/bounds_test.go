@@ -43,8 +43,8 @@ func TestPromise_26_90_LinearLoading(t *testing.T) {
 				after, _ := cpuSeconds()
 				boundedFindings(t, err, len(src))
 				took := after - before
-				// 32 times the size takes 1,024 times as long where it grows with the square. What is
-				// short is not compared: the collector and the machine blur it.
+				// 32 times the size takes 1,024 times as long if the time grows quadratically. Short times are not
+				// compared: garbage collection and the machine blur them.
 				if least := max(last, 0.03); measured && i > 0 && took > 100*least {
 					t.Fatalf("%d bytes take %.3f s, and a 32nd of them %.3f s", len(src), took, last)
 				}
@@ -54,8 +54,8 @@ func TestPromise_26_90_LinearLoading(t *testing.T) {
 	}
 }
 
-// larger is the size that a family is tried with beyond the usual limit: two of them each time, all
-// when AGENTSCRIPT_BOUNDS is set, which takes some minutes.
+// larger returns the size beyond the usual limit with which a family is tried: two of the families each time, all if
+// AGENTSCRIPT_BOUNDS is set, which takes some minutes.
 func larger(name string) []int {
 	if os.Getenv("AGENTSCRIPT_BOUNDS") == "" && (testing.Short() || name != "chain+" && name != "undefined") {
 		return nil
@@ -63,7 +63,7 @@ func larger(name string) []int {
 	return []int{10 << 20}
 }
 
-// boundedFindings wants the list of what was found, and all that is rendered of it, to stay readable.
+// boundedFindings checks that the list of findings, and everything rendered from it, stays readable.
 func boundedFindings(t *testing.T, err error, size int) {
 	t.Helper()
 	wrong, ok := err.(*agentscript.LoadError)
@@ -116,7 +116,7 @@ func TestPromise_26_91_LoadsEnd(t *testing.T) {
 		}
 	})
 	t.Run("a script ends it with a file after it", func(t *testing.T) {
-		// A load that was given up leaves nothing behind for the next one.
+		// A load that was abandoned leaves nothing behind for the next one.
 		parsed := agentscript.NewParsed()
 		release := make(chan struct{})
 		e := agentscript.New(agentscript.WithParsed(parsed), agentscript.WithLoadTimeout(time.Millisecond))
@@ -168,7 +168,7 @@ func (f *stuckFile) Open(string) (fs.File, error) {
 	return nil, fs.ErrNotExist
 }
 
-// countedContext has ended once it was asked so many times. It tells nobody: who does not ask goes on.
+// countedContext has ended once it was asked a number of times. It notifies nobody: code that does not ask continues.
 type countedContext struct {
 	context.Context
 	asked atomic.Int64
@@ -213,9 +213,9 @@ func TestPromise_26_92_NestingAndSize(t *testing.T) {
 			}
 		})
 	}
-	// The interpreter's compiler follows branches one inside the other: what overflows its stack is refused.
+	// The interpreter's compiler recurses into branches: what would overflow its stack is rejected.
 	for name, line := range map[string]string{"or": "0" + strings.Repeat(" or 0", 9000) + "\n", "if": "if 0: 0\n", "for": "[0 for i in []]\n"} {
-		branches := max(1, strings.Count(line, " or ")) // in a line
+		branches := max(1, strings.Count(line, " or ")) // on a line
 		text := strings.Repeat(line, (1<<18)/branches+1)
 		_, err := loadText(text)
 		wrong, ok := err.(*agentscript.LoadError)
@@ -264,11 +264,11 @@ func nestedBlocks(n int) string {
 	return b.String() + strings.Repeat(" ", n) + "pass\n"
 }
 
-// countingFile is a file system of one file, a comment of a size.
+// countingFile is a file system of one file, a comment of a given size.
 type countingFile struct {
 	fs.FileInfo
 	size, read int
-	silent     bool // it says that it is empty, as files of /proc do
+	silent     bool // it claims to be empty, as files of /proc do
 }
 
 func (f *countingFile) Open(string) (fs.File, error) { return f, nil }
@@ -293,7 +293,7 @@ func (f *countingFile) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// beside opens x.star in a file system of its own.
+// beside opens x.star in a separate file system.
 type beside struct {
 	fstest.MapFS
 	x *countingFile
@@ -319,14 +319,14 @@ func TestPromise_26_93_MemoryOfLoading(t *testing.T) {
 	const size = 256 << 10
 	for i, name := range slices.Sorted(maps.Keys(families)) {
 		if strings.Contains(name, ">>") || strings.Contains(name, "×") {
-			continue // what takes memory are the nodes that it makes as it is executed
+			continue // the nodes that it makes when it is executed take memory
 		}
 		if testing.Short() && i%5 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			src := families[name](size)
-			if _, err := loadText(src); err != nil { // what is made once for all
+			if _, err := loadText(src); err != nil { // initializes what is made once for all
 				_ = err.Error()
 			}
 			var before, after, settled runtime.MemStats

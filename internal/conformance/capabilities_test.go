@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// grants makes grants in a directory of the test's own.
+// grants makes grants in a new directory.
 func grants(t *testing.T, options ...grant.Option) (dir string, g *grant.Grants) {
 	t.Helper()
 	dir = t.TempDir()
@@ -256,8 +256,8 @@ func TestPromise_23_5_Manifest(t *testing.T) {
 	}
 }
 
-// A manifest names also what is asked and started beside the agents' own models: a router's model, those
-// that sum up, those of agents that mend or are tools, and what the environment of a server says.
+// A manifest also names what is called and started in addition to the agents' own models: a router's model, those that
+// summarize, those of agents that fix calls or are tools, and the environment of a server.
 func TestManifestOfHelpers(t *testing.T) {
 	flow := file(t, "flow.star", `
 def look(city = str):

@@ -202,7 +202,7 @@ func TestPromise_16_13_GoldenRows(t *testing.T) {
 			}
 		}
 	}
-	// What no script alone can bring about: composing after loading, and what is said of models.
+	// What no script alone can cause: composing after loading, and reports about models.
 	elsewhere := map[diag.Code]string{diag.SealedNode: "engine/flow/place_test.go", diag.ComposedWhileRunning: "testdata/script/run_codes.txtar", diag.SchemaTooLarge: "testdata/script/check_schemas.txtar", diag.NoConstraint: "testdata/script/check_schemas.txtar"}
 	for _, e := range diag.Entries() {
 		family := e.Code[2]

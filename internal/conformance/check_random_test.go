@@ -45,7 +45,7 @@ func (r *randomRecord) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// randomStandIns are the agents of randomHead as functions: they freeze what they get and give.
+// randomStandIns returns the agents of randomHead as functions: they freeze their inputs and outputs.
 func randomStandIns() starlark.StringDict {
 	builtin := func(name string, f func(th *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)) starlark.Value {
 		return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -147,19 +147,19 @@ func randomStandIns() starlark.StringDict {
 }
 
 // randomProgram is written statement by statement. A statement is followed by a print of its number, and a branch
-// begins with one, so that a run tells what it went through.
+// begins with one, so that a run reports what it passed through.
 type randomProgram struct {
 	*rand.Rand
 	b      strings.Builder
 	line   int
 	marks  int
-	after  map[int]int       // the mark behind the statement of a line
-	lazy   map[int]bool      // lines of which parts may be left out
+	after  map[int]int       // the mark after the statement of a line
+	lazy   map[int]bool      // lines whose parts may be skipped
 	sides  map[int][2]int    // the marks of the branches of an if
-	loops  bool              // it has some
-	types  map[string]string // what names hold, as far as is believed
+	loops  bool              // it contains loops
+	types  map[string]string // believed types of names
 	wild   bool              // much of it fails
-	helper string            // a function of a str that can be called
+	helper string            // a callable function of a str
 	bound  []string          // names that the function binds somewhere
 }
 
@@ -175,7 +175,7 @@ func (p *randomProgram) mark(indent int) int {
 	return p.marks
 }
 
-// rarely is what may fail, in programs that are wild.
+// rarely returns what may fail in wild programs, and otherwise what works.
 func (p *randomProgram) rarely(fails, works string) string {
 	if p.wild && p.IntN(3) == 0 {
 		return fails
@@ -187,7 +187,7 @@ func (p *randomProgram) of(options ...string) string { return options[p.IntN(len
 
 var randomTypes = []string{"int", "str", "bool", "texts", "records", "record", "dict", "opt", "ints"}
 
-// name is a name that holds a type, as far as is believed, now and then any other.
+// name returns a name that is believed to hold a type, sometimes any other.
 func (p *randomProgram) name(want string) (string, bool) {
 	var fits []string
 	for _, n := range []string{"t", "n", "x0", "x1", "x2", "x3", "x4"} {
@@ -204,9 +204,9 @@ func (p *randomProgram) name(want string) (string, bool) {
 	return fits[p.IntN(len(fits))], true
 }
 
-// expr is an expression of a type, as far as is believed; line tells what is left out at times.
+// expr returns an expression that is believed to have a type; sometimes parts are left out, which line records.
 func (p *randomProgram) expr(want string, depth int) string {
-	if p.wild && p.IntN(35) == 0 { // of some other type
+	if p.wild && p.IntN(35) == 0 { // of another type
 		want = randomTypes[p.IntN(len(randomTypes))]
 	}
 	if n, ok := p.name(want); ok && p.IntN(3) > 0 {
@@ -379,7 +379,7 @@ func newRandomProgram(seed uint64) *randomProgram {
 	return p
 }
 
-// ran is what a run went through.
+// ran records what a run passed through.
 type ran struct {
 	marks map[int]bool
 	err   error
@@ -434,7 +434,7 @@ func TestPromise_26_13_NoFalseAlarm(t *testing.T) {
 		for _, d := range found {
 			line := d.Span.Line - head
 			switch {
-			case d.Code == diag.UnusedAgent || d.Code == diag.TypeComparison || line <= 0: // what a comparison gives does not fail
+			case d.Code == diag.UnusedAgent || d.Code == diag.TypeComparison || line <= 0: // the result of a comparison does not fail
 			case d.Severity == diag.Error:
 				errs++
 				if all[p.after[line]] && !p.lazy[line] || !failed && len(all) == p.marks {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// soundParts are what the scripts of these tests are made of.
+// soundParts are the parts of the scripts in these tests.
 const soundParts = `
 R = schema("A result", score = int, txt = str)
 In = schema("An input", score = int, text = str)
@@ -22,7 +22,7 @@ SIZES = {"small": 1}
 N = 0
 `
 
-// sounded checks a script, whatever it leaves unused.
+// sounded checks a script, ignoring what it leaves unused.
 func sounded(src string) (diag.List, string) {
 	found, shown := checked(soundParts + src)
 	return slices.DeleteFunc(found, func(d *diag.Diagnostic) bool { return d.Code == diag.UnusedAgent }), shown
@@ -134,7 +134,7 @@ func TestPromise_26_12_Mutations(t *testing.T) {
 			t.Errorf("want one error AS221:\n%s\n%s", src, shown)
 		}
 	}
-	for _, src := range []string{ // while the file loads, and of copies
+	for _, src := range []string{ // while the file loads, and for copies
 		"def note(t):\n    SEEN.append(t)\nnote(\"x\")\nmain = one\n",
 		"def note(t):\n    SEEN.append(t)\n[note(x) for x in [\"a\"]]\ndef main(t = str):\n    return SEEN\n",
 		"def main(t = str):\n    own = list(SEEN)\n    own.append(t)\n    return own\n",

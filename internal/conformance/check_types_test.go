@@ -235,8 +235,8 @@ broken = a(str, int) >> a(str, str, "b")
 			t.Errorf("%s: the second mistake is not found\n%s", around, shown)
 		}
 	}
-	// A joint that is wrong by itself is another mistake, before and behind of one that failed. It is
-	// none when the step between is alone out of place: what it stands behind fits what stands behind it.
+	// A joint that is wrong itself is another mistake, before and after one that failed. It is not a mistake if only
+	// the step between is misplaced, and its neighbours fit each other.
 	for _, around := range []string{"broken >> a(bool, int, \"c\")", "a(str, int, \"c\") >> broken", "then(broken, a(bool, int, \"c\"))", "broken >> pick(\"x\")"} {
 		if found, shown := checked(parts + "main = " + around + "\n"); len(found) != 2 {
 			t.Errorf("%s: want two messages\n%s", around, shown)

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// file writes a script or an input into a directory of the test's own and gives its path.
+// file writes a script or an input into a new directory and returns its path.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -21,7 +21,7 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// prints demands a run's stdout and exit code.
+// prints requires a run's stdout and exit code.
 func prints(t *testing.T, got output, want string) {
 	t.Helper()
 	if got.code != 0 || got.stdout != want+"\n" {
@@ -29,7 +29,7 @@ func prints(t *testing.T, got output, want string) {
 	}
 }
 
-// stops demands an exit code, nothing on stdout, and words on stderr.
+// stops requires an exit code, nothing on stdout, and words on stderr.
 func stops(t *testing.T, got output, code int, words ...string) {
 	t.Helper()
 	if got.code != code || got.stdout != "" {
@@ -112,7 +112,7 @@ func TestPromise_8_5_ScriptedFlag(t *testing.T) {
 	if left.code != 1 || !strings.Contains(left.stderr, "AS714") {
 		t.Errorf("answers left over: exit %d\n%s", left.code, left.stderr)
 	}
-	// A command that fails by answers that are left over leaves its session as it was.
+	// A command that fails because of unused answers leaves its session unchanged.
 	store, chat := t.TempDir(), file(t, "chat.star", "main = agent(name = \"a\", prompt = \"P.\", history = \"shared\")\n")
 	for _, rows := range []string{`{"agent": "a", "text": "one"}` + "\n" + `{"agent": "a", "text": "two"}` + "\n", `{"agent": "a", "text": "fine"}` + "\n"} {
 		offline(t, "run", "-q", chat, "x", "--scripted", file(t, "rows.jsonl", rows), "--session", "s", "--session-store", store)

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// built is where the command is built for the tests that need it.
+// built is the command, built on demand for the tests that need it.
 var built struct {
 	once sync.Once
 	dir  string
@@ -24,7 +24,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
-	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test keeps runs in the home of whoever runs it
+	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test stores runs in the user's home
 	code := m.Run()
 	if built.dir != "" {
 		if err := os.RemoveAll(built.dir); err != nil {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command is the path of the built command.
+// command returns the path of the built command.
 func command(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
@@ -54,7 +54,7 @@ func command(t testing.TB) string {
 	return filepath.Join(built.dir, "agentscript")
 }
 
-// output is what a run of the command left behind.
+// output is the result of a run of the command.
 type output struct {
 	code           int
 	stdout, stderr string
@@ -66,8 +66,8 @@ func offline(t testing.TB, args ...string) output {
 	return runCommand(t, nil, args...)
 }
 
-// runCommand runs the command with variables, given as NAME=VALUE, and nothing of this
-// process's environment that a provider could be found by.
+// runCommand runs the command with variables, given as NAME=VALUE, and without the parts of this process's environment
+// that could lead to a provider.
 func runCommand(t testing.TB, env []string, args ...string) output {
 	t.Helper()
 	return runCommandIn(t, repository(""), env, args...)
@@ -76,7 +76,7 @@ func runCommand(t testing.TB, env []string, args ...string) output {
 // runCommandIn does that in a directory.
 func runCommandIn(t testing.TB, dir string, env []string, args ...string) output {
 	t.Helper()
-	path := command(t) // building takes what it takes
+	path := command(t) // building may take long
 	cmd := hang.Command(t, path, args...)
 	cmd.Dir = dir
 	cmd.Env = append([]string{"NO_COLOR=1", "HOME=" + os.Getenv("HOME"), "XDG_STATE_HOME=" + filepath.Join(built.dir, "state"), "XDG_CACHE_HOME=" + filepath.Join(built.dir, "cache"), "AGENTSCRIPT_STORE=off", "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}, env...)
@@ -90,7 +90,7 @@ func runCommandIn(t testing.TB, dir string, env []string, args ...string) output
 	return output{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// loadedFile loads a script of the repository that has to be sound.
+// loadedFile loads a script of the repository that must be sound.
 func loadedFile(t *testing.T, eng *agentscript.Engine, path string) *agentscript.Module {
 	t.Helper()
 	mod, err := eng.LoadFile(t.Context(), repository(path))
@@ -100,13 +100,12 @@ func loadedFile(t *testing.T, eng *agentscript.Engine, path string) *agentscript
 	return mod
 }
 
-// meeting is a point that n calls reach before any of them goes on: it shows that they run at
-// the same time.
+// meeting is a point that n calls must reach before any of them continues: it shows that they run concurrently.
 type meeting struct {
 	mu      sync.Mutex
 	missing int
 	all     chan struct{}
-	over    <-chan struct{} // the test is
+	over    <-chan struct{} // the test's
 }
 
 func newMeeting(t testing.TB, n int) *meeting {

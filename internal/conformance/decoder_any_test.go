@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// nasty are families of texts that grow, on which a reader that looks twice would be quadratic.
+// nasty are families of growing texts, on which a reader that looks twice would be quadratic.
 var nasty = map[string]func(n int) string{
 	"open brackets":    func(n int) string { return strings.Repeat("[", n) },
 	"open objects":     func(n int) string { return strings.Repeat(`{"a":`, n) },
@@ -56,7 +56,7 @@ func TestPromise_7_8_AnyInput(t *testing.T) {
 			}
 		}
 	}
-	// Random damage to a sound text, and bytes of no meaning.
+	// Random damage to a sound text, and meaningless bytes.
 	rng := rand.New(rand.NewPCG(7, 8))
 	sound := `{"name": "n", "address": {"street": "s \"x\"", "zip": 12}, "aliases": ["a", "ü", "c"]}`
 	alphabet := []string{"{", "}", "[", "]", `"`, "'", ",", ":", "\\", "```", "<think>", "null", "1e9", "\x00", "\xff", "é", "//", "/*", "\n", "-", "NaN", "\\u12"}

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// decoding are the types that the texts of these tests are read as.
+// decoding declares the types as which the texts of these tests are read.
 const decoding = `
 Address = schema("An address", street = str, zip = int)
 Profile = schema("A profile", name = str, address = Address, aliases = list[str])
@@ -58,8 +58,8 @@ func (r reader) read(name, text string) lenient.Result {
 	return lenient.Decode(r.typ(name), text, generable.Options{})
 }
 
-// A reading is a text, the type it is read as, the value that comes of it as JSON ("" for none),
-// and the kinds of the repairs in order.
+// A reading is a text, the type it is read as, the resulting value as JSON ("" for none), and the kinds of the repairs
+// in order.
 type reading struct{ as, text, want, repairs string }
 
 func (r reader) check(t *testing.T, readings []reading) {
@@ -161,11 +161,11 @@ func TestPromise_7_3_Repairs(t *testing.T) {
 		{"any", `["abc`, `["abc"]`, "truncated@[0]"},
 		{"any", `{"a":1,"a":2}`, `{"a":2}`, "duplicate-key@.a"},
 	})
-	// What looks like a malformation inside a string is left alone.
+	// What looks like a malformation inside a string is not changed.
 	newReader(t).check(t, []reading{
 		{"any", `{"a": "x,}"}`, `{"a":"x,}"}`, ""}, {"any", `["x, ]y", "// no", "'q'", "True"]`, `["x, ]y","// no","'q'","True"]`, ""},
 	})
-	// A repair tells where in the text it is, and what stood there.
+	// A repair reports its position in the text, and what was there.
 	res := newReader(t).read("A", "so: {'a': 0x1F}")
 	if i := slices.IndexFunc(res.Repairs, func(r generable.Repair) bool { return r.Kind == "number-syntax" }); i < 0 {
 		t.Errorf("the number is no repair: %+v", res.Repairs)
@@ -265,7 +265,7 @@ func TestPromise_7_7_FieldErrors(t *testing.T) {
 def got():
     return [[e.path, e.expected] for e in Limited.decode('{"n": "no", "s": {}}').errors]
 `)
-	// A model that is asked again gets these very errors.
+	// A model that is asked again gets exactly these errors.
 	_, calls := asked(t, decoding+"main = agent(output = Limited, prompt = \"L.\")\n", "x", map[string][]string{"main": {`{"n": 11, "s": "x"}`, `{"n": 1, "s": "ok"}`}})
 	last := calls[1].Request.Messages
 	if text := last[len(last)-1].Parts[0].Text; len(calls) != 2 || !strings.Contains(text, "n: expected at most 10, got 11") || !strings.Contains(text, "s: ") {

@@ -38,7 +38,7 @@ func TestPromise_13_34_Visits(t *testing.T) {
 	if testing.Short() {
 		random, long, brackets = 10, 1<<15, 1<<20
 	}
-	for i := range random { // and what nobody thought of: a few pieces that come again and again
+	for i := range random { // and random cases: a few pieces that occur again and again
 		some := make([]string, 1+rng.IntN(6))
 		for j := range some {
 			some[j] = pieces[rng.IntN(len(pieces))]
@@ -88,14 +88,14 @@ func TestPromise_13_35_Memory(t *testing.T) {
 		res := m.Close()
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		// The machine holds the text too, as it would have to be held by whoever reads it.
+		// The machine holds the text too, since its reader would have to.
 		if per := (float64(after.HeapAlloc)-float64(before.HeapAlloc))/float64(len(text)) - 1; per > 48 {
 			t.Errorf("%s: %.1f bytes are held for each byte of text", name, per)
 		}
 		runtime.KeepAlive(m)
 		runtime.KeepAlive(res)
 	}
-	// A stack of 256 KiB is enough for half a million levels: beyond it the process would end.
+	// A stack of 256 KiB suffices for half a million levels: beyond it the process would end.
 	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
 	done := make(chan lenient.Result)
 	go func() {

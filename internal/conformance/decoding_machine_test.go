@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// seams has everything that a piece can end in the middle of: a byte order mark, a reasoning tag,
-// fence markers, runes of two to four bytes, escapes, a surrogate pair, numbers, words, comments.
+// seams has everything in whose middle a piece can end: a byte order mark, a reasoning tag, fence markers, runes of two
+// to four bytes, escapes, a surrogate pair, numbers, words, comments.
 const seams = "\ufeff<think>{\"name\": 1}</think> Sé:\n~~~~json\n" +
 	`{'name': "é…😀 \u00e9\ud83d\ude00\n", address: {"street": “s”, /* c */ "zip": 12.0e0,}, "aliases": ["a" "b" // d` +
 	"\n, ...], x: TRUE}\n~~~~\nDone ```."

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// decodingPage is docs/decoding.md: its types and the tables that begin with a header.
+// decodingPage is docs/decoding.md: its types and the tables that start with a header.
 type decodingPage struct {
 	text string
 	mod  *agentscript.Module
@@ -34,7 +34,7 @@ func readDecodingPage(t *testing.T) decodingPage {
 	return decodingPage{string(text), loaded(t, agentscript.New(), string(types[1]))}
 }
 
-// table gives the cells of the rows below a header.
+// table returns the cells of the rows below a header.
 func (p decodingPage) table(t *testing.T, header string) [][]string {
 	t.Helper()
 	_, rest, found := strings.Cut(p.text, "\n"+header+"\n")
@@ -56,7 +56,7 @@ func (p decodingPage) table(t *testing.T, header string) [][]string {
 
 var byteMark = regexp.MustCompile("⟨([0-9A-F]{2})⟩")
 
-// code is the text of a code span, with the page's signs for what does not show.
+// code returns the text of a code span, with the page's symbols for invisible characters.
 func code(cell string) string {
 	s := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(cell, "`"), "`"), "↵", "\n")
 	return byteMark.ReplaceAllStringFunc(s, func(m string) string {
@@ -68,7 +68,7 @@ func code(cell string) string {
 	})
 }
 
-// decode reads a cell's text as a type, which is a name and words of options: `Level`, loose.
+// decode reads a cell's text as a type, which is a name and option words: `Level`, loose.
 func (p decodingPage) decode(t *testing.T, text, as string, more ...string) (lenient.Result, *generable.Type) {
 	t.Helper()
 	var o generable.Options
@@ -114,7 +114,7 @@ func TestPromise_13_12_KindsOfRepairs(t *testing.T) {
 	for _, c := range page.table(t, "| kind | cost | in a text such as | as | is read as |") {
 		check(c[0], c[1], c[2], c[3], c[4])
 	}
-	kinds = append(kinds, "more-repairs") // takes a text that no page holds; the limits tell of it
+	kinds = append(kinds, "more-repairs") // needs a text that no page contains; the section on limits mentions it
 	want := lenient.RepairKinds()
 	slices.Sort(want)
 	slices.Sort(kinds)

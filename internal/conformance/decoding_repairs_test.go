@@ -70,7 +70,7 @@ func TestPromise_13_8_Roots(t *testing.T) {
 	})
 }
 
-// malformations has a row for each malformation that models are known for.
+// malformations returns a row for each known malformation of models.
 func malformations() []reading {
 	return []reading{
 		{"any", `{'a': "b", «c»: ‘d’, ` + "`e`: 1}", `{"a":"b","c":"d","e":1}`, "quotes quotes@.a quotes@.c"},
@@ -107,7 +107,7 @@ func TestPromise_13_9_Malformations(t *testing.T) {
 		}
 		for _, around := range []string{"So it is:\n\n```json\n%\n```\n\nWell?", "<think>[0]</think>\n\n%"} {
 			if around[0] == '<' && c.repairs == "sequence" {
-				continue // values side by side are one value where they are all of the text
+				continue // values side by side are one value if they are the whole text
 			}
 			text := strings.Replace(around, "%", c.text, 1)
 			if res := r.read(c.as, text); !res.OK || generable.JSON(res.Value, r.typ(c.as)) != c.want {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// planned is a script's types for streams, with a policy of each kind.
+// planned declares a script's types for streams, with a policy of each kind.
 const planned = `
 Step = schema("A step", id = field(int, stream = "first"), text = str)
 Plan = schema("A plan", title = field(str, stream = "atomic"), body = field(str, stream = "state"), steps = list[Step], n = int)
@@ -20,13 +20,13 @@ No = schema("No", why = str, hints = list[str])
 Verdict = union("A verdict", Yes, No)
 `
 
-// events are what a stream told, one line an event.
+// events are the events of a stream, one line each.
 type events []string
 
 func (l *events) on(e *lenient.StreamEvent) {
 	s := strings.TrimSpace(e.Kind.String() + " " + e.Path())
 	switch {
-	case e.Repair != nil: // its place is the text's, and told by its offset
+	case e.Repair != nil: // its position is in the text, reported as an offset
 		s = "repair " + e.Repair.Kind
 	case e.Text != "":
 		s += " " + e.Text
@@ -58,7 +58,7 @@ func TestPromise_13_23_Events(t *testing.T) {
 		}
 		s.Close()
 		got := strings.Join(log, "|")
-		if strings.Contains(c.want, "reset") { // why, is for people
+		if strings.Contains(c.want, "reset") { // the reason is for people
 			for _, e := range log {
 				if strings.HasPrefix(e, "reset ") {
 					got = strings.ReplaceAll(got, e, "reset another value")
@@ -103,7 +103,7 @@ func TestPromise_13_24_Snapshots(t *testing.T) {
 				text := generable.JSON(v, nil)
 				if n := len(kept); n > 0 && texts[n-1] != text {
 					distinct++
-					// The states of a field are words that change, so its own text is looked at.
+					// The states of a field are words that change, so its own text is compared.
 					if !shows(withoutStates(kept[n-1]), withoutStates(v)) {
 						t.Errorf("%q: %s, then %s", c.text[:at], texts[n-1], text)
 					}
@@ -125,7 +125,7 @@ func TestPromise_13_24_Snapshots(t *testing.T) {
 	}
 }
 
-// membersOf is an instance as the dict that a snapshot shows of it.
+// membersOf returns an instance as the dict that a snapshot shows for it.
 func membersOf(v generable.Value) generable.Value {
 	r, ok := v.AsRecord()
 	if !ok {
@@ -140,7 +140,7 @@ func membersOf(v generable.Value) generable.Value {
 	return out.Value()
 }
 
-// withoutStates is a snapshot whose field body is shown without its state.
+// withoutStates returns a snapshot whose field body is shown without its state.
 func withoutStates(v generable.Value) generable.Value {
 	m, ok := v.AsMap()
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// told is all that a result says, but for how often bytes were looked at.
+// told returns everything that a result reports, except how often bytes were looked at.
 func told(res lenient.Result) string {
 	s := fmt.Sprint(res.OK, " ", generable.JSON(res.Value, nil), " cost ", res.Cost, " known ", generable.JSON(res.Partial, nil))
 	for _, e := range res.Errors {
@@ -21,7 +21,7 @@ func told(res lenient.Result) string {
 	return s
 }
 
-// kindsOf are the kinds of a result's repairs, each once, in order.
+// kindsOf returns the kinds of a result's repairs, each once, in order.
 func kindsOf(res lenient.Result) []string {
 	var kinds []string
 	for _, r := range res.Repairs {
@@ -32,7 +32,7 @@ func kindsOf(res lenient.Result) []string {
 	return kinds
 }
 
-// schemaOf makes a schema of fields.
+// schemaOf returns a schema of fields.
 func schemaOf(t testing.TB, name string, fields ...generable.Field) *generable.Type {
 	t.Helper()
 	typ, errs := generable.NewSchema(name, "", fields)
@@ -42,15 +42,15 @@ func schemaOf(t testing.TB, name string, fields ...generable.Field) *generable.T
 	return typ
 }
 
-// inPieces feeds a stream a text in pieces of n bytes.
+// inPieces feeds a text to a stream in pieces of n bytes.
 func inPieces(s *lenient.Stream, text string, n int) {
 	for at := 0; at < len(text); at += n {
 		s.Feed(text[at:min(at+n, len(text))])
 	}
 }
 
-// shows reports whether b keeps all that a showed: texts and lists only get longer, members stay,
-// scalars do not change.
+// shows reports whether b keeps everything that a showed: texts and lists only grow, members stay, scalars do not
+// change.
 func shows(a, b generable.Value) bool {
 	if a.IsNull() {
 		return true
@@ -78,7 +78,7 @@ func shows(a, b generable.Value) bool {
 	return generable.Equal(a, b)
 }
 
-// memberOf is the member of a dict or instance.
+// memberOf returns the member of a dict or instance.
 func memberOf(v generable.Value, key string) (generable.Value, bool) {
 	if m, ok := v.AsMap(); ok {
 		return m.Get(key)

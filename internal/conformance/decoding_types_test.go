@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// folding are more types that texts are read as.
+// folding declares more types as which texts are read.
 const folding = `
 Even = schema("Even", n = field(int, ge = 0, le = 100, multiple_of = 2), code = field(str, pattern = "^[A-Z]+$"))
 Mail = schema("A mail", to = field(str, format = "email"), tags = field(list[str], min_len = 1, max_len = 2, unique = True))
@@ -135,7 +135,7 @@ func TestPromise_13_19_MaxCost(t *testing.T) {
 			t.Errorf("with max_cost %d of %d: %s", limit, cost, told(res))
 		}
 	}
-	// What costs too much is left for what costs less.
+	// What costs too much is rejected in favour of what costs less.
 	if res := lenient.Decode(r.typ("Named"), text+` or {"first_name": "B", "age": 4}`, generable.Options{MaxCost: 1, Pick: generable.PickFirst}); !res.OK || res.Cost != 0 {
 		t.Errorf("%s", told(res))
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Calls of attempt, retry, fallback, race, parallel and stream in functions have the ways of the nodes of these names.
+// Calls of attempt, retry, fallback, race, parallel and stream in functions have the same ways as the nodes of these
+// names.
 func TestCoveredCalls(t *testing.T) {
 	const lib = `
 def flaky(x):

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// marks are what the lines of a file should count: `# hit 3` or `# miss` for each statement that begins there, and
-// behind it lambda, arm or element with the counts of those in their order.
+// marks returns the counts that the lines of a file declare: `# hit 3` or `# miss` for each statement that begins
+// there, followed by lambda, arm or element with the counts of those in their order.
 func marks(t *testing.T, text string) map[int]string {
 	t.Helper()
 	want := map[int]string{}
@@ -27,7 +27,7 @@ func marks(t *testing.T, text string) map[int]string {
 	return want
 }
 
-// counted writes counts as marks do.
+// counted formats counts like marks.
 func counted(t *testing.T, places []starlib.Place) map[int]string {
 	t.Helper()
 	got := map[int]string{}

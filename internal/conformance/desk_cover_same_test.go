@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// ledger is a journal that lists what is recorded; what models answer is in the events.
+// ledger is a journal that lists what is recorded; the answers of models are in the events.
 type ledger struct {
 	mu    sync.Mutex
 	lines []string
@@ -34,7 +34,7 @@ func (l *ledger) Commit(_ context.Context, id string, e *engine.Effect, out engi
 
 var clockText = regexp.MustCompile(`"(time|at|elapsed|duration)":("[^"]*"|[0-9.e+-]+)`)
 
-// traced runs a module and writes down all that can be seen of the run.
+// traced runs a module and returns everything observable of the run.
 func traced(t *testing.T, mod *agentscript.Module, opts ...agentscript.RunOption) string {
 	t.Helper()
 	var seen strings.Builder
@@ -88,7 +88,7 @@ func TestPromise_27_53_SameRun(t *testing.T) {
 	}
 	for i := range examples {
 		ex := &examples[i]
-		// One parsed tree serves both: it is left as it was written.
+		// One parsed tree serves both: it is unchanged.
 		grants, parsed := agentscript.WithUngranted(), agentscript.WithParsed(agentscript.NewParsed())
 		covered := loadedFile(t, agentscript.New(grants, parsed, agentscript.WithCoverage()), "examples/"+ex.File)
 		plain := loadedFile(t, agentscript.New(grants, parsed), "examples/"+ex.File)
@@ -109,7 +109,7 @@ func TestPromise_27_53_SameRun(t *testing.T) {
 	}
 }
 
-// countingFlow computes in branches, with budgets of steps that run out in the middle.
+// countingFlow computes in branches, with budgets of steps that are exhausted in the middle.
 const countingFlow = `
 def work(n):
     t = 0
@@ -140,7 +140,7 @@ def main():
     return str(out)
 `
 
-// A covered run stops at the same instruction as a plain one, whichever its budget.
+// A covered run stops at the same instruction as a plain one, for any budget.
 func TestCoveredBudgets(t *testing.T) {
 	plain, covered := loaded(t, agentscript.New(), countingFlow), loaded(t, agentscript.New(agentscript.WithCoverage()), countingFlow)
 	for limit := int64(1); limit < 60_000; limit += 997 {
@@ -151,7 +151,7 @@ func TestCoveredBudgets(t *testing.T) {
 	}
 }
 
-// shapesFlow calls in every way, out of closures, comprehensions, arms, short circuits and recursion.
+// shapesFlow makes calls in every way, out of closures, comprehensions, arms, short circuits and recursion.
 const shapesFlow = `
 load("lib.star", "fact", lib = "count")
 load("./lib.star", again = "count")
@@ -190,7 +190,7 @@ def main():
     return str(out)
 `
 
-// The results, ids, digests and steps of every shape of code are those of a plain run, wherever it stops.
+// The results, ids, digests and steps of every form of code are those of a plain run, wherever it stops.
 func TestCoveredShapes(t *testing.T) {
 	const lib = `
 def fact(n):
@@ -252,7 +252,7 @@ func TestCoveredLongFile(t *testing.T) {
 	}
 }
 
-// Branches count at once. The race detector looks on.
+// Branches count concurrently, under the race detector.
 func TestCoveredBranches(t *testing.T) {
 	mod := loaded(t, agentscript.New(agentscript.WithCoverage()), countingFlow)
 	var wait sync.WaitGroup

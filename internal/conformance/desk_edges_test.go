@@ -33,13 +33,13 @@ def fails_at(n):
         return x
     return run
 `
-	kinds := map[flow.NodeKind]bool{} // that rows are about
+	kinds := map[flow.NodeKind]bool{} // covered by rows
 	for _, tt := range []struct {
 		name, src string
 		inputs    []any  // each is a run
-		answers   string // of models, as a file of rows
+		answers   string // answers of models, as a file of rows
 		fails     bool   // some runs fail
-		want      string // counted by hand: each item and how often
+		want      string // counted by hand: each item and its count
 	}{
 		{name: "then, par, pick, fn and template have one way", src: `
 a = agent(input = str, output = A, run = lambda s: A(x = len(s)))
@@ -361,13 +361,13 @@ def either(node):
 		})
 	}
 	for kind := flow.AgentNode; kind <= flow.ApprovalNode; kind++ {
-		if !kinds[kind] && kind != flow.FixNode { // a place of remedies, which are those of agents
+		if !kinds[kind] && kind != flow.FixNode { // a place for remedies of agents
 			t.Errorf("no row counts %s", kind)
 		}
 	}
 }
 
-// servedBeside answers people and models, and the MCP server files, whose tool read finds all but "none".
+// servedBeside answers people and models, and the MCP server files, whose tool read finds everything but "none".
 func servedBeside(models engine.Handler) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		switch r := e.Req.(type) {

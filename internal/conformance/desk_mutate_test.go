@@ -65,7 +65,7 @@ def test_grade(t):
 		"planted": {planted, func(c chaos.Case) chaos.Verdict {
 			switch c.Mutation {
 			case chaos.Injection:
-				if c.Agent == "guess" { // it begins with no all the same
+				if c.Agent == "guess" { // it begins with no nevertheless
 					return chaos.Survived
 				}
 				return chaos.WrongSuccess

@@ -17,7 +17,7 @@ import (
 func TestPromise_27_30_Files(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "flow.star", "notes = memory(\"notes\")\nhelper = agent(prompt = \"Help.\", memory = notes)\n")
-	// Each test finds the notes empty, and answers that another one prepares are not there.
+	// Each test finds the notes empty, and does not see answers that another one prepares.
 	fresh := "load(\"flow.star\", \"helper\", \"notes\")\n\ndef one(t):\n    t.eq(notes.read(slot = \"helper\"), \"\")\n    notes.write(\"full\", slot = \"helper\")\n    t.reply(\"helper\", t.name)\n    t.eq(helper(\"x\"), t.name)\n"
 	var tests, want strings.Builder
 	for _, name := range []string{"zebra", "apple", "middle", "echo", "last"} {
@@ -138,7 +138,7 @@ def test_dir(t):
 	if n := asked.Load(); n != 0 {
 		t.Errorf("the network was reached %d times", n)
 	}
-	// Each grant opens what it grants, and nothing else.
+	// Each grant allows what it grants, and nothing else.
 	if got := runCommandIn(t, dir, env, "test", "--run", "test_command", "--allow-exec", "touch"); got.code != 0 {
 		t.Errorf("--allow-exec: exit %d\n%s", got.code, got.stderr)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// testFiles makes a directory with tests: one that passes, one that fails, one that is to be written, and one that
-// passes in one order of its branches alone.
+// testFiles creates a directory with tests: one that passes, one that fails, one that is still to be written, and one
+// that passes only in one order of its branches.
 func testFiles(t *testing.T) string {
 	dir := t.TempDir()
 	write(t, dir, "a_test.star", "def test_one(t):\n    t.eq(1, 1)\n\ndef test_bad(t):\n    t.eq(1, 2)\n\ndef todo_later(t):\n    pass\n")
@@ -27,7 +27,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// runTests runs the tests of a directory, and keeps in it what is known of them.
+// runTests runs the tests of a directory, and keeps in it what is known about them.
 func runTests(t *testing.T, dir string, args ...string) output {
 	t.Helper()
 	return runCommandIn(t, dir, []string{"XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}, append([]string{"test"}, args...)...)

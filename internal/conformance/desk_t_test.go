@@ -32,12 +32,12 @@ func TestPromise_27_44_CheckKnowsT(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		`t.rply("helper", "x")`:          "AS209", // a method that does not exist
-		`t.eq(1)`:                        "AS203", // an argument that is missing
-		`t.eq(1, 2, 3)`:                  "AS204", // one of the wrong type
+		`t.eq(1)`:                        "AS203", // a missing argument
+		`t.eq(1, 2, 3)`:                  "AS204", // an argument of the wrong type
 		`t.fail("helper", "ratelimit")`:  "AS204",
 		`t.reply("helpr", "x")`:          "AS804", // an agent that does not exist
 		`return t.cost + "x"`:            "AS219", // the types of its attributes
-		`t.request("helper").anser`:      "AS209", // the members of what it returns
+		`t.request("helper").anser`:      "AS209", // the members of its results
 		`t.reply("helper", "x", "y")`:    "",
 		`t.each([1], lambda t, r: None)`: "",
 	} {
@@ -51,7 +51,7 @@ func TestPromise_27_44_CheckKnowsT(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
 	}
-	for _, load := range []string{`load("later.star", "main")`, `load("other.star", "main")`} { // what cannot be loaded may have the agent
+	for _, load := range []string{`load("later.star", "main")`, `load("other.star", "main")`} { // what cannot be loaded may contain the agent
 		src := load + "\n\ndef test_it(t):\n    t.reply(\"sort\", t.call(\"find\"))\n    t.approve(\"find\")\n    t.eq(main(\"x\"), \"y\")\n"
 		found, _ := agentscript.New().Check(t.Context(), fstest.MapFS{"it_test.star": {Data: []byte(src)}, "other.star": {Data: []byte("x = 1\n")}}, "it_test.star")
 		if len(found) != 1 || found[0].Code != diag.LoadFailed {

@@ -103,7 +103,7 @@ def test_values(t):
 	}
 }
 
-// askedScript is what the tests of this page test.
+// askedScript is the script that the tests of this page test.
 const askedScript = `
 def search(q = str):
     """Searches."""
@@ -112,7 +112,7 @@ def search(q = str):
 coder = agent(prompt = "Write code.", tools = [search])
 `
 
-// oneFailed demands that a test failed, and what is said about it.
+// oneFailed requires that a test failed, and words of its report.
 func oneFailed(t *testing.T, got output, words ...string) {
 	t.Helper()
 	if got.code != 8 || !strings.HasSuffix(got.stdout, "\n1 failed\n") {
@@ -149,7 +149,7 @@ def test_it(t):
 	if err != nil || !strings.Contains(string(stored), "-- test_it/prompt --\nWrite.") || !strings.Contains(string(stored), "start main/agent:coder#0") {
 		t.Errorf("%v\n%s", err, stored)
 	}
-	for range 5 { // no id and no time is in them
+	for range 5 { // it contains no ids and no times
 		if got := runTests(t, dir); got.code != 0 {
 			t.Fatalf("a second run: %s", got.stderr)
 		}

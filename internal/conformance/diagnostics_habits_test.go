@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// habits are what a Python programmer or a model writes, and the code that it gets. The rendered
-// texts stand in testdata/habits.
+// habits are what a Python programmer or a model writes, and the resulting code. The rendered texts are in
+// testdata/habits.
 var habits = []struct{ name, src, codes, rewrite string }{
 	{"f_string", "def greet(name):\n    return f\"hello {name}, {len(name):>3} letters\"\n", "AS102", `"hello {}, {} letters".format(name, `},
 	{"try", "def main(path):\n    try:\n        return compile(path)\n    except ValueError as e:\n        return str(e)\n", "AS103", "attempt("},
@@ -56,7 +56,7 @@ func TestPromise_4_5_PythonHabits(t *testing.T) {
 			t.Errorf("found %q\n%s", got, shown)
 		}
 	})
-	// What only looks like a habit is left alone.
+	// What only looks like a habit is not changed.
 	if found, shown := checked("x = {\"f\": \"import x\", \"is\": 1}  # try: class **\ny = \"%s is 5%%\" % x[\"is\"]\ndef f(a, **kw):\n    return a if not kw else f(a, **{})\nz = 1 if 2 not in [3] else 4\n"); len(found) > 0 {
 		t.Errorf("a sound script is refused:\n%s", shown)
 	}

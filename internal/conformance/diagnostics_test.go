@@ -40,7 +40,7 @@ def main(x):
     return sho(x)
 `
 	found, shown := checked(src, "lib/parts.star", "part = agent(promt = \"P.\")\n")
-	// A name that means nothing ends the pass over its file, with all such names told at once.
+	// An undefined name ends the pass over its file, with all such names reported at once.
 	if got := codes(found); got != "AS201 AS201" {
 		t.Errorf("found %q\n%s", got, shown)
 	}
@@ -57,7 +57,7 @@ def main(x):
 	if !strings.HasSuffix(shown, fmt.Sprintf("\n%d errors\n", len(found))) {
 		t.Errorf("the errors are not counted:\n%s", shown)
 	}
-	// A raised error ends the pass of its file, and keeps what was found before.
+	// A raised error ends the pass over its file, and keeps earlier findings.
 	found, shown = checked("a = agent(promt = \"P.\")\nb = agent(prompt = \"P.\", input = \"str\")\nfail(\"enough\")\nc = agent(promt = \"P.\")\n")
 	if got := codes(found); got != "AS202 AS204 AS213" {
 		t.Errorf("found %q\n%s", got, shown)
@@ -100,7 +100,7 @@ func TestPromise_4_2_Codes(t *testing.T) {
 		})
 	}
 
-	// Every script of these tests that is refused is refused with a place and a remedy.
+	// Every script of these tests that is rejected is rejected with a position and a remedy.
 	for _, src := range refused(t) {
 		found, shown := checked(src, beside...)
 		for _, d := range found {
@@ -117,7 +117,7 @@ func TestPromise_4_2_Codes(t *testing.T) {
 	}
 }
 
-// refused are the scripts of the explained errors and of the tables of golden diagnostics.
+// refused returns the scripts of the explained errors and of the tables of golden diagnostics.
 func refused(t *testing.T) []string {
 	var out []string
 	for _, e := range diag.Entries() {
@@ -183,7 +183,7 @@ before = used.loop(lambda s: None)
 	} {
 		more := "s2, s3 = [agent(name = \"s2\", run = lambda s: s) for _ in range(2)]\nn2 = agent(input = int, output = str, run = lambda n: \"\")\nt, t4 = agent(name = \"t\", output = T, run = lambda s: T(a = 1)), agent(name = \"t4\", input = bool, output = T, run = lambda s: T(a = 1)); s4, s5 = [fn(lambda b: \"\", input = bool, output = str) for _ in range(2)]\n"
 		src := parts + more + c.line + "\n"
-		// The mark stands before what the caret is under, or right behind an operator.
+		// The mark is before what the caret is under, or right after an operator.
 		before, after, _ := strings.Cut(src, "§")
 		if !strings.HasPrefix(after, c.at) {
 			before = strings.TrimSuffix(before, c.at)

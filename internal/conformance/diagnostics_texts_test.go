@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// mistakes are the common ones, each told in full in testdata/mistakes. says are the words that its
-// text cannot lose.
+// mistakes are the common ones, with the full text of each in testdata/mistakes. says are the words that its text must
+// contain.
 var mistakes = []struct{ name, src, codes, says string }{
 	// The six of the type algebra.
 	{"then_mismatch", `
@@ -61,7 +61,7 @@ count = agent(input = Rejected, output = int, prompt = "Count the findings.")
 main = judge.branch({Approved: ship, Rejected: count})
 `, "AS303", "the route for Approved gives str, the route for Rejected gives int"},
 
-	// The five of the placement rule, and their like.
+	// The five of the placement rule, and similar ones.
 	{"placed_in_two_pipelines", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")

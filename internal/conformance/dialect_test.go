@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable/jsonschema"
 )
 
-// dialects are the types of this family, with values that use what providers write otherwise.
+// dialects declares the types of this family, with values that use what providers write differently.
 const dialects = `
 Level = enum("low", "high")
 Yes = schema("Yes", sure = float)
@@ -56,7 +56,7 @@ func TestPromise_14_1_EveryProvider(t *testing.T) {
 	}
 }
 
-// comesBack holds that each target's form of a value is read as that value, without a repair.
+// comesBack requires that each target's form of a value is read as that value, without a repair.
 func comesBack(t *testing.T, typ *generable.Type, targets, form, want string) {
 	t.Helper()
 	for target := range strings.FieldsSeq(targets) {

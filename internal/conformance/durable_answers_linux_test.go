@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// terminal is one that a command runs at: what is typed goes to user, and what it shows is kept.
+// terminal is the terminal of a command: what is written to user is typed, and what it shows is recorded.
 type terminal struct {
 	user  *os.File
 	mu    sync.Mutex
@@ -24,7 +24,7 @@ type terminal struct {
 	ended chan struct{} // closed when nothing more is shown
 }
 
-// atTerminal starts a command at a terminal of its own.
+// atTerminal starts a command at a new terminal.
 func atTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -80,7 +80,7 @@ func TestPromise_30_12_SameAnswerTwice(t *testing.T) {
 		typed string   // at the prompt, first
 		sent  []string // by runs answer, first
 		out   string
-		named []string // by what refuses another answer
+		named []string // by what rejects another answer
 	}{
 		{"runs answer is first", "", []string{"--failed", "not today"}, "False, not today", []string{"ann by agentscript runs answer", "not today"}},
 		{"the prompt is first", "n too late", nil, "False, too late", []string{"in the process of the run", "too late"}},
@@ -102,7 +102,7 @@ func TestPromise_30_12_SameAnswerTwice(t *testing.T) {
 			} else if out := answer(tt.sent...); out.code != 0 {
 				t.Fatalf("exit %d\n%s", out.code, out.stderr)
 			}
-			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 5 { // it waits for more
+			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 5 { // it is waiting for more
 				t.Fatalf("%v at\n%s", err, x.shown())
 			}
 			if said := strings.Contains(x.shown(), "the question is answered by ann"); said != (tt.typed == "") {

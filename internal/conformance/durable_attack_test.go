@@ -10,16 +10,16 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// paidFlow pays, and asks a model.
+// paidFlow pays, and calls a model.
 const paidFlow = "a = agent(model = \"openai/x\", prompt = \"A.\")\n\ndef main(n = str):\n    sh.run([\"sh\", \"-c\", \"echo paid >> paid.txt\"])\n    return a(n)\n"
 
-// lines is how many lines a file of the user has.
+// lines returns the number of lines in a file of the user.
 func (h *home) lines(name string) int {
-	data, _ := os.ReadFile(filepath.Join(h.dir, name)) // none where it is not there
+	data, _ := os.ReadFile(filepath.Join(h.dir, name)) // none if it does not exist
 	return strings.Count(string(data), "\n")
 }
 
-// want runs the command, and reports what it does not print. What begins with ! must not be there.
+// want runs the command, and reports what it does not print. What begins with ! must not be printed.
 func (h *home) want(p *llmtest.Server, args []string, code int, said ...string) output {
 	h.t.Helper()
 	out := h.run(p, args...)
@@ -36,7 +36,7 @@ func (h *home) want(p *llmtest.Server, args []string, code int, said ...string) 
 	return out
 }
 
-// A fork that is killed before it has written anything holds what it took, or reads it from its run again.
+// A fork that is killed before it has written anything keeps what it took over, or reads it from its run again.
 func TestForkKilledInItsFirstCallPaysNothingTwice(t *testing.T) {
 	h := newHome(t, paidFlow)
 	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Fault: llmtest.StallHeaders}, llmtest.Reply{Text: "two"})
@@ -60,7 +60,7 @@ func TestForkKilledInItsFirstCallPaysNothingTwice(t *testing.T) {
 
 const payFlow = "def main(n = str):\n    sh.run([\"sh\", \"-c\", \"echo paid >> paid.txt\"])\n    w = wait(\"n\", int)\n    return [w, wait(\"n\", int)]\n"
 
-// An import is whole or not there, and says what its file lacks.
+// An import is complete or absent, and reports what its file lacks.
 func TestImportIsWholeOrNotThere(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    return [sh.run([\"sh\", \"-c\", \"echo \" + str(i)]).stdout for i in range(300)]\n")
 	h.want(nil, strings.Fields("run flow.star q --allow-exec sh"), 0)
@@ -82,7 +82,7 @@ func TestImportIsWholeOrNotThere(t *testing.T) {
 			t.Fatalf("killed after %d ms, a part is there:\n%s", i*15, out.stdout)
 		}
 		for _, name := range []string{"other.db", "other.db-wal", "other.db-shm"} {
-			_ = os.Remove(filepath.Join(h.dir, name)) // where it is
+			_ = os.Remove(filepath.Join(h.dir, name)) // if it exists
 		}
 	}
 	h.want(nil, strings.Fields("runs import whole.jsonl --store other.db"), 0, "done, 300 steps", "!warning")
@@ -94,7 +94,7 @@ func TestImportIsWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// An answer that was sent and not taken goes along with the run.
+// An answer that was sent and not taken is exported with the run.
 func TestExportCarriesAnswers(t *testing.T) {
 	h := newHome(t, payFlow)
 	h.want(nil, strings.Fields("run flow.star q --allow-exec sh -q"), 5)
@@ -107,7 +107,7 @@ func TestExportCarriesAnswers(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last --store b.db -q --allow-exec sh"), 0, "[7,8]")
 }
 
-// What the loser of a race waits for is asked no more, and takes nothing of a later wait.
+// What the loser of a race waits for is no longer asked, and takes nothing of a later wait.
 func TestLoserOfARaceTakesNoAnswer(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    race([lambda s: wait(\"x\", int), lambda s: wait(\"y\", int)], n)\n    return [wait(\"x\", int), wait(\"x\", int)]\n")
 	h.want(nil, strings.Fields("run flow.star q -q"), 5)
@@ -121,7 +121,7 @@ func TestLoserOfARaceTakesNoAnswer(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last -q"), 0, "[5,6]")
 }
 
-// An answer by a name that nothing waits for yet is kept once.
+// An answer to a name that nothing waits for yet is kept once.
 func TestAnswersBeforeTheRunWaits(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    go = wait(\"go\", str)\n    return [wait(\"x\", dict[str, int]), wait(\"x\", dict[str, int])]\n")
 	h.want(nil, strings.Fields("run flow.star q -q"), 5)
@@ -136,7 +136,7 @@ func TestAnswersBeforeTheRunWaits(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last -q"), 0, `[{"a":1,"b":2},{"a":3}]`)
 }
 
-// An answer that was refused hides no step that waits.
+// An answer that was rejected does not hide a waiting step.
 func TestRefusedAnswerHidesNoWait(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    go = wait(\"go\", str)\n    return wait(\"x\", int)\n")
 	h.want(nil, strings.Fields("run flow.star q -q"), 5)
@@ -150,7 +150,7 @@ func TestRefusedAnswerHidesNoWait(t *testing.T) {
 
 const slowFlow = "def main(n = str):\n    return sh.run([\"sh\", \"-c\", \"echo paid >> paid.txt; sleep 60\"]).stdout\n"
 
-// What a killed process left unknown is listed and can be answered at once, with a result that fits.
+// An effect left unknown by a killed process is listed and can be answered at once, with a result that fits.
 func TestUnknownIsAnsweredAtOnce(t *testing.T) {
 	h := newHome(t, slowFlow)
 	cmd := h.command(nil, strings.Fields("run flow.star q --allow-exec sh")...)
@@ -170,14 +170,14 @@ func TestUnknownIsAnsweredAtOnce(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last -q"), 0, "hey")
 }
 
-// What ended is said as it was.
+// The message about an ended run says how it ended.
 func TestUnknownSaysWhy(t *testing.T) {
 	h := newHome(t, strings.Replace(slowFlow, "sleep 60\"]", "sleep 60\"], timeout = \"1s\"", 1))
 	h.want(nil, strings.Fields("run flow.star q --allow-exec sh -q"), 7)
 	h.want(nil, strings.Fields("runs resume last -q"), 5, "AS779", "its time was over", "!its process ended")
 }
 
-// Rules and limits that are given to a run that goes on hold for what is done anew.
+// Rules and limits that are given to a resumed run apply to what is done after that.
 func TestRulesOfAResumedRunHoldForWhatIsNew(t *testing.T) {
 	flow := "def pay(n = str):\n    \"\"\"Pay.\"\"\"\n    return sh.run([\"sh\", \"-c\", \"echo paid >> paid.txt\"]).stdout\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay])\n\ndef main(n = str):\n    said = a(n)\n    return said + wait(\"go\", str)\n"
 	for _, flags := range []string{"--deny pay", "--ask pay", "--max-tool-calls 0"} {

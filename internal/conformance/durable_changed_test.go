@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// deskFlow asks a server, which serve.sh starts, what a person has to approve.
+// deskFlow calls a server, which serve.sh starts, for what a person must approve.
 const deskFlow = `desk = mcp("sh", args = ["serve.sh"])
 a = agent("a", model = "openai/x", prompt = "A.", tools = [desk])
 
@@ -36,8 +36,8 @@ func TestPromise_30_48_ChangedWorld(t *testing.T) {
 	t.Run("host", changedHost)
 }
 
-// changedServer: what was recorded stays, a call that the server no longer takes is refused with the reason, which the
-// model is told.
+// changedServer checks that recorded calls stay, and that a call that the server no longer accepts is refused with the
+// reason, which the model gets.
 func changedServer(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
@@ -46,7 +46,7 @@ func changedServer(t *testing.T) {
 	serves := "exec '" + command(t) + "' serve mcp desk.star --expose ask\n"
 	for name, tt := range map[string]struct {
 		desk, serves string
-		told         []string // the model, of the call
+		told         []string // sent to the model about the call
 	}{
 		"as it was":         {desk, serves, []string{"answer hi"}},
 		"another parameter": {strings.Replace(desk, "word = str", "word = str, loud = bool", 1), serves, []string{"AS716", "the arguments do not fit ask: loud: want bool"}},

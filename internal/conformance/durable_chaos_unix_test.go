@@ -21,11 +21,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// chaosEnv is how long processes are killed and stopped at random.
+// chaosEnv sets how long processes are killed and stopped at random.
 const chaosEnv = "AGENTSCRIPT_KILL_TIME"
 
-// TestDurableChaos kills and stops processes at random moments until its time is up: the promises of tests that count
-// their kills, for as long as somebody wants to look.
+// TestDurableChaos kills and stops processes at random moments until its time is up: it checks the promises of the
+// tests that count their kills, for any length of time.
 func TestDurableChaos(t *testing.T) {
 	if os.Getenv(chaosEnv) == "" {
 		t.Skip(chaosEnv + " does not say for how long")
@@ -60,7 +60,7 @@ func TestDurableChaos(t *testing.T) {
 			killed += n
 			paid += doneOnce(t, dir)
 			sameResults(t, got, want)
-		case 2: // owners that go on after they have lost their runs
+		case 2: // owners that continue after they have lost their runs
 			n, m := stoppedRound(t, random, want)
 			killed, stopped = killed+n, stopped+m
 		}
@@ -68,7 +68,7 @@ func TestDurableChaos(t *testing.T) {
 	t.Logf("%d kills and %d stops in %d rounds: %d payments, none of them twice; nothing that was recorded ran again; all results are equal: %v", killed, stopped, rounds, paid, !t.Failed())
 }
 
-// sameResults compares results, but for those that depend on what the books say of payments.
+// sameResults compares results, except for those that depend on what the books say about payments.
 func sameResults(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	for name := range want {
@@ -78,8 +78,8 @@ func sameResults(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// stoppedRound has processes be killed or stopped in turn, and lets those that were stopped go on once all runs have ended.
-// They change nothing any more.
+// stoppedRound kills or stops processes in turn, and lets stopped ones continue after all runs have ended. They must
+// not change anything then.
 func stoppedRound(t *testing.T, random *rand.Rand, want map[string]string) (killed, stopped int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func stoppedRound(t *testing.T, random *rand.Rand, want map[string]string) (kill
 		}
 		stopped++
 		former, pids = append(former, cmd), append(pids, fmt.Sprint(cmd.Process.Pid))
-		// One that is stopped in the midst of a write keeps all others waiting.
+		// One that is stopped in the middle of a write makes all others wait.
 		_ = cmd.Process.Signal(syscall.SIGSTOP)
 		hang.Until(t, "it is stopped between two writes", func() bool {
 			if free(t, filepath.Join(dir, "runs.db")) {
@@ -143,7 +143,7 @@ func stoppedRound(t *testing.T, random *rand.Rand, want map[string]string) (kill
 		t.Fatal(err)
 	}
 	recorded := map[string]bool{}
-	for _, l := range lines { // payments of former owners that had begun are made: nothing can keep them from it
+	for _, l := range lines { // payments that former owners had begun are made: nothing can prevent that
 		switch id := l[1] + " " + l[2]; l[0] {
 		case "recorded":
 			recorded[id] = true
@@ -156,7 +156,7 @@ func stoppedRound(t *testing.T, random *rand.Rand, want map[string]string) (kill
 	return killed, stopped
 }
 
-// free reports whether nobody writes to a store.
+// free reports whether nobody is writing to a store.
 func free(t *testing.T, path string) bool {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)

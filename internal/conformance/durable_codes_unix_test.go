@@ -14,11 +14,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// The verbs of runs, with arguments that they take where the last run waits.
+// The verbs of runs, with arguments that they accept if the last run is waiting.
 var runsVerbs = map[string]string{"ls": "", "show": "last", "resume": "last", "fork": "last --yes", "cost": "", "cancel": "last", "answer": "last go --result \"x\"",
 	"rm": "last", "gc": "", "export": "last", "import": "r.run --as 0123456789abcdef"}
 
-// The page of runs has each exit code of each verb, and no other.
+// The page about runs lists the exit codes of each verb, and no others.
 func TestExitCodesOfRunsVerbs(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "runs.md"))
 	if err != nil {
@@ -51,7 +51,7 @@ func TestExitCodesOfRunsVerbs(t *testing.T) {
 	for verb, args := range runsVerbs {
 		line := append([]string{"runs", verb}, strings.Fields(args)...)
 		for _, name := range []string{"copy.db", "copy.db-wal", "copy.db-shm"} {
-			_ = os.Remove(filepath.Join(h.dir, name)) // it may not be there
+			_ = os.Remove(filepath.Join(h.dir, name)) // it may not exist
 		}
 		h.want(nil, strings.Fields("runs import r.run --as fedcba9876543210 --store copy.db"), 0)
 		if verb == "resume" {
@@ -93,7 +93,7 @@ func TestExitCodesOfRunsVerbs(t *testing.T) {
 	}
 }
 
-// waitsForAnother has verbs wait for the process of a run, which stands still.
+// waitsForAnother makes verbs wait for the process of a run, which is stopped.
 func waitsForAnother(t *testing.T, returned map[string]bool) {
 	h := newHome(t, slowFlow)
 	run := h.command(nil, strings.Fields("run flow.star q --allow-exec sh")...)
@@ -125,12 +125,12 @@ func waitsForAnother(t *testing.T, returned map[string]bool) {
 		if verb == "show" {
 			hang.Until(t, "it follows", func() bool { return h.lines(verb+".out") > 0 })
 		} else {
-			time.Sleep(2 * time.Second) // it prints nothing while it waits, which it does for 5 seconds
+			time.Sleep(2 * time.Second) // it prints nothing while it waits for 5 seconds
 		}
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // its exit code says it
+		_ = cmd.Wait() // its exit code is enough
 		if code := cmd.ProcessState.ExitCode(); code != 130 {
 			t.Errorf("%s: exit %d, want 130", line, code)
 		}

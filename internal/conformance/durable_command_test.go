@@ -164,7 +164,7 @@ func TestPromise_30_27_ResumeByCommand(t *testing.T) {
 		end    os.Signal
 		code   int
 		says   string
-		before []string // what is done before it goes on
+		before []string // done before it continues
 		resume []string
 	}{
 		"a kill":        {pairFlow, stall, nil, os.Kill, -1, "", nil, nil},
@@ -190,7 +190,7 @@ func TestPromise_30_27_ResumeByCommand(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_ = cmd.Wait() // its exit code says it
+			_ = cmd.Wait() // its exit code is enough
 			says := strings.ReplaceAll(tt.says, "RUN", h.last())
 			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.Contains(stderr.String(), says) {
 				t.Errorf("exit %d, want %d and %q:\n%s", code, tt.code, says, stderr.String())
@@ -233,7 +233,7 @@ func TestPromise_30_28_ForkByCommand(t *testing.T) {
 		t.Errorf("from the first agent on: %s%s", out.stdout, out.stderr)
 	}
 	if runtime.GOOS == "windows" {
-		return // there is no echo that could be called
+		return // there is no echo to call
 	}
 	h.write("echo.star", "def main(word = str):\n    return sh.run([\"echo\", word]).stdout\n")
 	h.write("echo2.star", "def main(word = str):\n    return sh.run([\"echo\", word, word]).stdout\n")
@@ -278,7 +278,7 @@ func TestPromise_30_29_CostCancelAnswer(t *testing.T) {
 	hang.Until(t, "the second call", func() bool { return len(live.Requests()) == 2 })
 	begun := time.Now()
 	out := h.run(nil, "runs", "cancel", "last", "too dear")
-	_ = cmd.Wait() // its exit code says it
+	_ = cmd.Wait() // its exit code is enough
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -351,7 +351,7 @@ func TestPromise_30_30_ExportImport(t *testing.T) {
 // Promise 30.31 (durable): runs older than 30 days or beyond 1 GB go in small steps; live and parked runs never do.
 func TestPromise_30_31_Retention(t *testing.T) {
 	h := newHome(t, pairFlow)
-	var back atomic.Int64 // how far the clock is
+	var back atomic.Int64 // how far to move the clock
 	back.Store(int64(31 * 24 * time.Hour))
 	store, err := sqlite.Open(t.Context(), h.db(), sqlite.Lease(time.Second), sqlite.Clock(func() time.Time { return time.Now().Add(-time.Duration(back.Load())) }))
 	if err != nil {

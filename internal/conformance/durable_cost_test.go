@@ -32,7 +32,7 @@ func TestPromise_30_51_ShortRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for share := range 50 { // that are committed together
+	for share := range 50 { // committed together
 		all.Go(func() {
 			for i := range kept / 50 {
 				err := s.PutRun(t.Context(), store.Whole{Head: engine.RunHead{ID: fmt.Sprintf("r%d-%d", share, i), ABI: engine.ABI, Script: "flow.star", Entry: "main"},
@@ -62,7 +62,7 @@ func TestPromise_30_51_ShortRuns(t *testing.T) {
 	}
 	median := func(all []time.Duration) time.Duration { slices.Sort(all); return all[len(all)/2] }
 	t.Logf("a kept run takes %v, and %v of a processor; one that is not %v, and %v", median(took[0]), median(used[0]), median(took[1]), median(used[1]))
-	if by := median(used[0]) - median(used[1]); by > 2*more { // of a processor that others use as well
+	if by := median(used[0]) - median(used[1]); by > 2*more { // of a processor that others use too
 		t.Errorf("a kept run uses %v more", by)
 	}
 }
@@ -95,7 +95,7 @@ func TestPromise_30_52_PagesOfRuns(t *testing.T) {
 	if out := h.run(nil, "runs", "resume", "last", "--store", "r.db"); out.code != 0 || out.stdout != "You have 40 euros back, Ann.\n" || !strings.Contains(out.stderr, "reused 2 effects, ran 1") {
 		t.Errorf("exit %d: %s\n%s", out.code, out.stdout, out.stderr)
 	}
-	// One of the agents that a lead asks has no answer yet.
+	// One of the agents that a lead calls has no answer yet.
 	all := exampleText(t, filepath.Join("..", "..", "examples", "delegate.jsonl"))
 	lines := strings.SplitAfter(all, "\n")
 	h.write("delegate.jsonl", strings.Join(lines[:2], ""))

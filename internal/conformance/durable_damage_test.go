@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// keptRuns is a store with so many runs in it, of a few steps and some large values each.
+// keptRuns creates a store with n runs, of a few steps and some large values each.
 func keptRuns(t *testing.T, path string, n int) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path)
@@ -44,7 +44,7 @@ def main(x = str):
 	}
 }
 
-// statement executes SQL on a file, as another program does.
+// statement executes SQL on a file, as another program would.
 func statement(t *testing.T, path, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -120,7 +120,8 @@ func TestPromise_30_8_DamagedAndNewer(t *testing.T) {
 	t.Run("any page", func(t *testing.T) { damagedPages(t, good) })
 }
 
-// damagedPages: wherever one page is damaged, a new run is refused before its first effect, or does not meet the damage.
+// damagedPages checks that, whichever page is damaged, a new run is rejected before its first effect, or does not
+// encounter the damage.
 func damagedPages(t *testing.T, good []byte) {
 	const page = 8192
 	dir, refused := t.TempDir(), 0
@@ -142,7 +143,7 @@ func damagedPages(t *testing.T, good []byte) {
 		if err == nil {
 			_, mod := durableScript(t, s, "say = agent(\"say\", prompt = \"Say it.\")\n\ndef main(x = str):\n    return say(say(x * 60000))\n", agentscript.WithModels(models))
 			_, err = mod.Start(t.Context(), agentscript.Input("x")).Wait()
-			_ = s.Close() // damaged as it is
+			_ = s.Close() // it may fail, since the file is damaged
 		}
 		if err == nil {
 			continue
@@ -203,7 +204,7 @@ func TestPromise_30_9_BytesAreGone(t *testing.T) {
 	_ = live.Wait() // it was killed
 }
 
-// filesWith are the files below a directory that hold a text.
+// filesWith returns the files below a directory that contain a text.
 func filesWith(t *testing.T, dir, text string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

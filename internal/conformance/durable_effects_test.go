@@ -30,8 +30,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// dying is a store whose process dies at one of its writes: before it is done, or after. Whatever is done later has no
-// effect, as nothing is done by a process that is dead.
+// dying is a store whose process dies at one of its writes: before it is done, or after. Later operations have no
+// effect, since a dead process does nothing.
 type dying struct {
 	engine.Store
 	at    int64 // counts down to the write
@@ -40,7 +40,7 @@ type dying struct {
 	left  atomic.Int64
 }
 
-// diesAt returns the store with a death at its nth write, from 1; 0 is never.
+// diesAt returns the store that dies at its nth write, counted from 1; 0 is never.
 func diesAt(s engine.Store, n int, after bool) *dying {
 	d := &dying{Store: s, at: int64(n), after: after}
 	d.left.Store(int64(n))
@@ -88,7 +88,7 @@ func (r *dyingRun) End(ctx context.Context, e engine.RunEnd) error {
 	return r.OpenRun.End(ctx, e)
 }
 
-// tool is a Go tool that does what do says.
+// durableTool returns a Go tool that does what do says.
 func durableTool(name string, class engine.Class, do func(call agentscript.ToolCallInfo) (string, error)) agentscript.Option {
 	t := agentscript.HostTool{Do: func(_ context.Context, call agentscript.ToolCallInfo, _ generable.Value) (generable.Value, error) {
 		out, err := do(call)
@@ -99,7 +99,7 @@ func durableTool(name string, class engine.Class, do func(call agentscript.ToolC
 	return agentscript.WithTool(t)
 }
 
-// callsOnce is a model that calls its tools once and then says what they returned.
+// callsOnce is a model that calls its tools once and then answers with their results.
 var callsOnce = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	req := e.Req.(*model.Request)
 	last := req.Messages[len(req.Messages)-1]
@@ -134,7 +134,7 @@ func durableScript(t *testing.T, s engine.Store, text string, opts ...agentscrip
 	return eng, mod
 }
 
-// unknownPay begins a run whose process dies after its payment and before the result of that is recorded.
+// unknownPay starts a run whose process dies after its payment and before the result of that is recorded.
 func unknownPay(t *testing.T, text string) (s engine.Store, paid *atomic.Int32, tool agentscript.Option, id string) {
 	t.Helper()
 	s, paid = store.NewMemory(), &atomic.Int32{}
@@ -164,7 +164,7 @@ clerk = agent("clerk", prompt = "Pay.", tools = [pay])
 main = clerk
 `
 
-// waiting returns the steps of a run that wait.
+// waiting returns the waiting steps of a run.
 func waiting(t *testing.T, s engine.Store, id string) (steps []engine.Step) {
 	t.Helper()
 	if err := s.Steps(t.Context(), id, 0, func(step engine.Step) error {
@@ -256,19 +256,19 @@ main = clerk
 // tools and servers.
 func TestPromise_30_13_IdempotencyKeys(t *testing.T) {
 	var mu sync.Mutex
-	keys := map[string][]string{} // by what was called
+	keys := map[string][]string{} // by call
 	seen := func(what, key string) {
 		mu.Lock()
 		defer mu.Unlock()
 		keys[what] = append(keys[what], key)
 	}
 	var dead *dying
-	died := "" // what the process dies in
+	died := "" // the operation in which the process dies
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen("model", r.Header.Get("Idempotency-Key"))
 		body, _ := io.ReadAll(r.Body)
 		if died == "model" && bytes.Contains(body, []byte(`"tool_call_id"`)) {
-			dead.dead.Store(true) // once the tools were called
+			dead.dead.Store(true) // after the tools were called
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if bytes.Contains(body, []byte(`"tool_call_id"`)) {
@@ -414,7 +414,7 @@ def main(x = str):
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another decoder would have read the text otherwise: the row says what this one read.
+	// Another decoder would have read the text differently: the row contains what this one read.
 	if err := s.Steps(t.Context(), run.ID(), 0, func(step engine.Step) error {
 		if step.Kind == engine.EffectModel {
 			if !bytes.Contains(step.Outcome, []byte(`{"x":1,"y":2}`)) || !bytes.Contains(step.Outcome, []byte("'y'")) {
@@ -463,7 +463,7 @@ func TestPromise_30_16_NewerRows(t *testing.T) {
 	if res, err := mod.Start(t.Context(), agentscript.InputText("a"), agentscript.HandlerFor(engine.EffectModel, r)).Wait(); err != nil || res.Text() != "<<a>>" {
 		t.Errorf("%v, %v", res, err)
 	}
-	// A run that a newer version began is resumed.
+	// A run that a newer version started is resumed.
 	kept := store.NewMemory()
 	head, steps, _, _ := runFile(t, []byte(later))
 	run, err := kept.CreateRun(t.Context(), head.RunHead, engine.Owner{})

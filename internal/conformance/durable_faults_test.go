@@ -23,7 +23,7 @@ import (
 // largeEnv makes the test binary a process that runs the large flow in the directory that it names.
 const largeEnv = "AGENTSCRIPT_TEST_LARGE"
 
-// largeItems is how many items one each has, and largeResult how many bytes one answer.
+// largeItems is the number of items of each parallel, and largeResult the bytes of an answer.
 const (
 	largeItems  = 10_000
 	largeResult = 3 << 20
@@ -92,8 +92,8 @@ func TestLargeProcess(t *testing.T) {
 	fmt.Printf("memory %d\n", m.Sys>>20)
 }
 
-// largeRun runs the large flow in processes that are killed so many times, and returns its result, its steps, and how many
-// MB a process had at most.
+// largeRun runs the large flow in processes that are killed the given number of times. It returns the result, the
+// steps, and the most MB that a process used.
 func largeRun(t *testing.T, kills int) (result string, steps, memory int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -111,7 +111,7 @@ func largeRun(t *testing.T, kills int) (result string, steps, memory int) {
 		go func() { ended <- cmd.Wait(); done.Store(true) }()
 		if k < kills {
 			from := size(path)
-			more := int64(rand.IntN(600_000)) // of what the log has at its end
+			more := int64(rand.IntN(600_000)) // of the log's size at the end
 			hang.Until(t, "it has gone on", func() bool { return done.Load() || size(path) > from+more })
 			_ = cmd.Process.Kill() // it may have ended
 			<-ended
@@ -138,7 +138,7 @@ func largeRun(t *testing.T, kills int) (result string, steps, memory int) {
 	return info.Text, info.Steps, memory
 }
 
-// size is how many bytes a file has, 0 for one that is not there.
+// size returns the size of a file in bytes, 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// echoing answers each call with its last message and counts the calls.
+// echoing returns a handler that answers each call with its last message and counts the calls.
 func echoing(calls *atomic.Int32) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		calls.Add(1)
@@ -36,7 +36,7 @@ func echoing(calls *atomic.Int32) engine.Handler {
 	})
 }
 
-// runFile reads a file of a run: what it began with, its steps and how it ended.
+// runFile reads a file of a run: its head, its steps and its end.
 func runFile(t *testing.T, data []byte) (head runfile.Head, steps []engine.Step, end engine.RunEnd, r *runfile.Reader) {
 	t.Helper()
 	r = runfile.NewReader(bytes.NewReader(data), "x.run")
@@ -157,7 +157,7 @@ func TestPromise_30_20_RecordAsItGoes(t *testing.T) {
 	if head.Bundle == "" || len(steps) != 2 || steps[0].State != engine.StepDone || steps[1].State != engine.StepIntent || steps[1].Kind != engine.EffectExec || end.Status != "" {
 		t.Errorf("%+v %+v %+v", head, steps, end)
 	}
-	// What was recorded is answered; what was begun has no answer.
+	// What was recorded is answered; what was only begun has no answer.
 	if got := frozenCommand(t, dir, "run", "-q", "flow.star", "a", "--replay", "r.run"); got.code != 9 || !strings.Contains(got.stderr, "sh.run") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
@@ -197,7 +197,7 @@ func TestPromise_30_21_FileOrRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What only reads needs no store, and makes none.
+	// Verbs that only read need no store, and create none.
 	for _, c := range []struct {
 		args []string
 		want string
@@ -231,7 +231,7 @@ func TestPromise_30_21_FileOrRun(t *testing.T) {
 			t.Errorf("%v: exit %d: %s\n%s", c.args, out.code, out.stdout, out.stderr)
 		}
 	}
-	// A fork of a file is in the store; it goes on without the file.
+	// A fork of a file is in the store and continues without the file.
 	if out := h.run(p, "runs", "fork", "r.run", "-q"); out.code != 5 || strings.Contains(out.stderr, "r.run") {
 		t.Fatalf("exit %d\n%s", out.code, out.stderr)
 	}
@@ -242,14 +242,14 @@ func TestPromise_30_21_FileOrRun(t *testing.T) {
 		t.Fatalf("exit %d: %s\n%s", out.code, out.stdout, out.stderr)
 	}
 	fork := h.last()
-	// What writes takes the run over, once.
+	// Verbs that write import the run, once.
 	if out := h.run(nil, "runs", "answer", "r.run", "--result", `" three"`); out.code != 0 {
 		t.Fatal(out.stderr)
 	}
 	if out := h.run(p, "runs", "resume", "r.run", "-q"); out.code != 0 || out.stdout != "one three\n" {
 		t.Fatalf("exit %d: %s\n%s", out.code, out.stdout, out.stderr)
 	}
-	// A run stands where a file may: by its id, the beginning of that, or as the last.
+	// A run can be named in place of a file: by its id, a prefix of it, or as the last.
 	for _, word := range []string{fork, fork[:len(fork)-1], "last"} {
 		out := h.run(nil, "run", "flow.star", "go", "--replay", word, "-q")
 		if out.code != 0 || !strings.HasPrefix(out.stdout, "one t") {
@@ -281,7 +281,7 @@ func TestPromise_30_22_ReplayByRequest(t *testing.T) {
 	if res, err := run.Wait(); err != nil || res.Text() != "<<a>>" {
 		t.Fatal(res, err)
 	}
-	// The same requests stand elsewhere now: inside of a node, the second by an agent of another name.
+	// The same requests are elsewhere now: inside a node, the second by an agent with another name.
 	moved := "poet = agent(model = \"test/model\", prompt = \"Write.\")\nother = agent(model = \"test/model\", prompt = \"Write.\")\nmain = poet >> other\n"
 	fork := host(moved).Start(t.Context(), agentscript.InputText("a"), agentscript.ForkRun(run.ID()))
 	if res, err := fork.Wait(); err != nil || res.Text() != "<<a>>" || calls.Load() != 4 {
@@ -307,7 +307,7 @@ func TestPromise_30_22_ReplayByRequest(t *testing.T) {
 	if got := runCommandIn(t, dir, []string{"HOME=" + dir, "AGENTSCRIPT_STORE=off"}, "run", "-q", "moved.star", "a", "--replay", run.ID()); got.code != 2 || !strings.Contains(got.stderr, "there is no such file") {
 		t.Errorf("exit %d: %s", got.code, got.stderr)
 	}
-	// Of two that ask the same the position decides, whichever comes first.
+	// Of two identical requests the position decides, whichever comes first.
 	var file bytes.Buffer
 	var n atomic.Int32
 	rec := cassette.Record(&file, engine.HandlerFunc(func(context.Context, *engine.Effect, engine.Sink) engine.Outcome {
@@ -348,7 +348,7 @@ func TestPromise_30_23_OldRecords(t *testing.T) {
 			t.Errorf("%s: %d steps, want %d", name, len(steps), want)
 		}
 	}
-	// So are the files of a cache, which held the same line.
+	// So do the files of a cache, which contained the same line.
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"flow.star": "main = agent(model = \"openai/gpt-a\", prompt = \"Say hello.\")\n",

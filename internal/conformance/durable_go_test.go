@@ -31,7 +31,7 @@ def main(x = str):
     return b(first + " " + word)
 `
 
-// parkedRun is a run of a script that waits.
+// parkedRun returns a run of a script that waits.
 func parkedRun(t *testing.T, s engine.Store, text string, opts ...agentscript.Option) string {
 	t.Helper()
 	_, mod := durableScript(t, s, text, opts...)
@@ -81,7 +81,7 @@ func TestPromise_30_39_GoFace(t *testing.T) {
 		t.Errorf("a run that has ended: %v", err)
 	}
 
-	// A process that died is recovered.
+	// A run whose process died is recovered.
 	dead := diesAt(s, 2, true)
 	_, mod := durableScript(t, dead, steppedScript)
 	if _, err := mod.Start(t.Context(), agentscript.Input("y"), agentscript.ID("died")).Wait(); err == nil {
@@ -208,7 +208,7 @@ func copiedRun(t *testing.T, s engine.Store, id string, head func(*engine.RunHea
 	return info.RunHead.ID
 }
 
-// goldenJournal is a journal of an abi: the script, what was recorded of its run, and how the run ended.
+// goldenJournal is a journal of an ABI version: the script, the records of its run, and the run's end.
 type goldenJournal struct {
 	Script string         `json:"script"`
 	Head   engine.RunHead `json:"head"`

@@ -58,7 +58,7 @@ func (h *home) run(p *llmtest.Server, args ...string) output {
 	return runCommandIn(h.t, h.dir, h.with(p), args...)
 }
 
-// command is one that is not waited for.
+// command returns a command that the caller starts and waits for.
 func (h *home) command(p *llmtest.Server, args ...string) *exec.Cmd {
 	h.t.Helper()
 	cmd := hang.Command(h.t, command(h.t), args...)
@@ -66,14 +66,14 @@ func (h *home) command(p *llmtest.Server, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// last is the id of the newest run.
+// last returns the id of the newest run.
 func (h *home) last() string {
 	h.t.Helper()
 	id, _, _ := strings.Cut(h.run(nil, "runs", "export", "last").stdout, `","`)
 	return strings.TrimPrefix(id, `{"v":2,"run":"`)
 }
 
-// steady has what differs from run to run be the same.
+// steady replaces what differs between runs by constants.
 func (h *home) steady(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, h.last(), "RUN"), h.dir, "DIR")
 	for old, is := range map[string]string{`\d{4}-\d\d-\d\dT[0-9:.]+Z`: "TIME", `"seed": "\d+"`: `"seed": "SEED"`, `"[0-9a-f]{64}"`: `"HASH"`, `"bytes": \d+`: `"bytes": 0`} {
@@ -82,7 +82,7 @@ func (h *home) steady(text string) string {
 	return text
 }
 
-// runAndSteps is all that a store has of a run.
+// runAndSteps returns everything that a store contains about a run.
 func runAndSteps(t *testing.T, s engine.Store, id string) (info engine.RunInfo, steps []engine.Step) {
 	t.Helper()
 	info, err := s.Run(t.Context(), id)

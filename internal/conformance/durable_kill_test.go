@@ -37,10 +37,10 @@ var (
 		"failing", "falling", "noting"}
 )
 
-// killsEnv is how often a process is killed in the tests at full size.
+// killsEnv sets how often a process is killed in the tests at full size.
 const killsEnv = "AGENTSCRIPT_KILLS"
 
-// kills is how often a test kills: few in a short run, def at full size, else as often as the environment says.
+// kills returns how often a test kills: few in a short run, def at full size, otherwise the number in the environment.
 func kills(t *testing.T, short, def int) int {
 	t.Helper()
 	if testing.Short() {
@@ -56,8 +56,8 @@ func kills(t *testing.T, short, def int) int {
 	return def
 }
 
-// worldLog is what the effects of a process did, a line each, which survives its death. The last word of each is the
-// process.
+// worldLog records what the effects of a process did, one line each, and survives its death. The last word of each line
+// is the process.
 type worldLog struct {
 	mu   sync.Mutex
 	file *os.File
@@ -153,7 +153,7 @@ func durableProcess(dir string, flows []string, delay time.Duration) error {
 	return errors.Join(failed...)
 }
 
-// durableHost is a host whose effects say what they did.
+// durableHost returns the options of a host whose effects record what they did.
 func durableHost(s engine.Store, log *worldLog, delay time.Duration) []agentscript.Option {
 	models := engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		log.add("start", e.Run, e.ID())
@@ -187,7 +187,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// durableAnswer answers by the request alone: with calls of all tools at first, then with a text.
+// durableAnswer answers by the request alone: first with calls of all tools, then with a text.
 func durableAnswer(r *model.Request) *model.Response {
 	last := r.Messages[len(r.Messages)-1]
 	sum := sha256.New()
@@ -210,7 +210,8 @@ func durableAnswer(r *model.Request) *model.Response {
 	return out
 }
 
-// answerAll answers whatever waits in the store: questions with yes, waits with a word, and unknown payments by the books.
+// answerAll answers everything that waits in the store: questions with yes, waits with a word, and unknown payments
+// from the books.
 func answerAll(ctx context.Context, eng *agentscript.Engine, s engine.Store, flows []string, paid map[string]bool, log *worldLog) {
 	for ctx.Err() == nil {
 		for _, name := range flows {
@@ -227,7 +228,7 @@ func answerAll(ctx context.Context, eng *agentscript.Engine, s engine.Store, flo
 				case step.Kind == engine.EffectTool:
 					a = engine.Answer{Again: true}
 				}
-				// One that was sent before is there already.
+				// One that was sent before exists already.
 				log.add("answered", name, step.ID, fmt.Sprintf("again %t: %v", a.Again, eng.Signal(ctx, name, step.ID, "", a)))
 				return nil
 			})
@@ -277,7 +278,7 @@ func TestDurableProcess(t *testing.T) {
 	}
 }
 
-// durableCommand is a process that runs the flows.
+// durableCommand returns a process that runs the flows.
 func durableCommand(dir string, flows []string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestDurableProcess$", "-test.count=1")
 	cmd.Env = append(os.Environ(), durableEnv+"="+dir)
@@ -287,7 +288,8 @@ func durableCommand(dir string, flows []string) *exec.Cmd {
 	return cmd
 }
 
-// durableResults runs the flows in processes that are killed up to so many times, and returns the results by flow.
+// durableResults runs the flows in processes that are killed up to the given number of times, and returns the results
+// by flow.
 func durableResults(t *testing.T, dir string, flows []string, kills int) (results map[string]string, killed int) {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -322,7 +324,7 @@ func durableResults(t *testing.T, dir string, flows []string, kills int) (result
 	return resultsIn(t, dir, flows), killed
 }
 
-// resultsIn are the results of the flows in the store of a directory.
+// resultsIn returns the results of the flows in the store of a directory.
 func resultsIn(t *testing.T, dir string, flows []string) map[string]string {
 	t.Helper()
 	s, err := sqlite.Open(hang.Context(t), filepath.Join(dir, "runs.db"))
@@ -356,7 +358,7 @@ func TestPromise_30_43_KillAnywhere(t *testing.T) {
 		got, killed := durableResults(t, dir, durableFlows, min(most-total, 25))
 		total += max(killed, 1)
 		for name := range want {
-			if got[name] != want[name] && !slices.Contains([]string{"tools", "tooled", "both"}, name) { // whose payments the books answer
+			if got[name] != want[name] && !slices.Contains([]string{"tools", "tooled", "both"}, name) { // the books answer for their payments
 				t.Errorf("%s: %s, want %s", name, got[name], want[name])
 			}
 		}
@@ -364,8 +366,8 @@ func TestPromise_30_43_KillAnywhere(t *testing.T) {
 	}
 }
 
-// doneOnce reports effects that were recorded and run again, and payments that were made twice. It returns how many
-// payments were made.
+// doneOnce reports effects that were recorded and run again, and payments that were made twice. It returns the number
+// of payments.
 func doneOnce(t *testing.T, dir string) int {
 	t.Helper()
 	lines, err := world(dir)

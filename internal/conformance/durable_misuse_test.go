@@ -17,14 +17,14 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// paysFlow pays again and again, and each payment says much.
+// paysFlow pays again and again, and each payment prints much.
 const paysFlow = `def main(n = str):
     for i in range(8):
         sh.run(["sh", "-c", "echo pay%d >> paid.txt; head -c 200000 /dev/zero | tr '\\0' x" % i])
     return "ok"
 `
 
-// paid returns the lines of a file that commands wrote, which is empty from then on.
+// paid returns the lines of a file that commands wrote, and empties it.
 func (h *home) paid() []string {
 	h.t.Helper()
 	path := filepath.Join(h.dir, "paid.txt")
@@ -32,7 +32,7 @@ func (h *home) paid() []string {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.t.Fatal(err)
 	}
-	_ = os.Remove(path) // where there is one
+	_ = os.Remove(path) // if it exists
 	return strings.Fields(string(text))
 }
 

@@ -40,7 +40,7 @@ def main(x = str):
 // ownedLease is long enough for a loaded machine.
 const ownedLease = 2 * time.Second
 
-// TestOwnerProcess is the first owner: it waits in its second step until the file "go" is there.
+// TestOwnerProcess is the first owner: it waits in its second step until the file "go" exists.
 func TestOwnerProcess(t *testing.T) {
 	dir := os.Getenv(ownerEnv)
 	if dir == "" {
@@ -82,7 +82,7 @@ func TestPromise_30_2_Fencing(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = cmd.Process.Kill() }) // where it has not ended
+			t.Cleanup(func() { _ = cmd.Process.Kill() }) // if it has not ended
 			said := bufio.NewScanner(pipe)
 			for said.Scan() && said.Text() != "waits" {
 			}
@@ -114,7 +114,7 @@ func TestPromise_30_2_Fencing(t *testing.T) {
 				res, err = resume()
 			} else {
 				hang.Until(t, "the lease ends", func() bool {
-					if res, err = resume(); errors.Is(err, &engine.Error{Code: diag.StoreFailed}) { // it was stopped in the midst of a write: others wait for that
+					if res, err = resume(); errors.Is(err, &engine.Error{Code: diag.StoreFailed}) { // it was stopped in the middle of a write, for which others wait
 						_ = cmd.Process.Signal(syscall.SIGCONT)
 						_ = cmd.Process.Signal(syscall.SIGSTOP)
 						return false

@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// durableProgram is a random flow of every structure, of a str to a str.
+// durableProgram is a random flow with every structure, from a str to a str.
 type durableProgram struct {
 	*rand.Rand
 	defs  strings.Builder
@@ -32,7 +32,7 @@ func (p *durableProgram) name(of string) string {
 	return fmt.Sprint(of, p.names)
 }
 
-// node writes a node, with structures at most so deep.
+// node returns a node, with structures nested at most depth deep.
 func (p *durableProgram) node(depth int) string {
 	say := func() string { return fmt.Sprintf("agent(%q, prompt = \"Say.\")", p.name("a")) }
 	if depth == 0 {
@@ -69,7 +69,7 @@ func (p *durableProgram) node(depth int) string {
 	return "fn(" + f + ", input = str, output = str)"
 }
 
-// newDurableProgram writes the script of a seed.
+// newDurableProgram returns the script of a seed.
 func newDurableProgram(seed uint64) string {
 	p := &durableProgram{Rand: rand.New(rand.NewPCG(seed, 30))}
 	main := p.node(3)
@@ -82,7 +82,7 @@ broken = agent("broken", prompt = "Say.")
 ` + p.defs.String() + "main = " + main + "\n"
 }
 
-// durableModels answer by the request alone; agents that are broken are refused.
+// durableModels answer by the request alone; broken agents are refused.
 var durableModels = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	if strings.HasPrefix(e.Agent, "broken") {
 		return engine.Failed(engine.Errorf(engine.KindRefused, "", "the model refuses"))
@@ -90,14 +90,14 @@ var durableModels = engine.HandlerFunc(func(_ context.Context, e *engine.Effect,
 	return engine.Outcome{Response: durableAnswer(e.Req.(*model.Request)), Attempt: 1}
 })
 
-// lived is what a run came to.
+// lived is the result of a run.
 type lived struct {
 	value string
 	ids   []string // of what was recorded
 	err   error
 }
 
-// live runs a module on a scheduler of a seed over a store.
+// live runs a module on a scheduler with a seed and a store.
 func live(t *testing.T, mod *agentscript.Module, s engine.Store, seed uint64) lived {
 	t.Helper()
 	types := engine.TypesOf(run.Types()...)
@@ -162,7 +162,7 @@ func TestPromise_30_45_KillAtEachEffect(t *testing.T) {
 		if want.err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, want.err, text)
 		}
-		every := 1 + len(want.ids)/most // of a large program not every effect
+		every := 1 + len(want.ids)/most // not every effect of a large program
 		for n := 1 + int(seed)%every; n <= len(want.ids)*3+3; n += every {
 			for _, after := range []bool{false, true} {
 				s := store.NewMemory()
@@ -190,7 +190,7 @@ func TestPromise_30_45_KillAtEachEffect(t *testing.T) {
 	t.Logf("%d deaths in %d programs", deaths, programs)
 }
 
-// recordedIn yields the ids of what a store holds of the run.
+// recordedIn yields the ids of the run's records in a store.
 func recordedIn(t *testing.T, s engine.Store) func(yield func(string, bool) bool) {
 	return func(yield func(string, bool) bool) {
 		if err := s.Steps(t.Context(), "r", 0, func(step engine.Step) error {

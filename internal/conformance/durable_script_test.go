@@ -27,7 +27,7 @@ def main(x = str):
 	send := func(dedup, value string) error {
 		return eng.Signal(t.Context(), id, "order", dedup, engine.Answer{Result: json.RawMessage(value)})
 	}
-	// What does not fit is left: the run waits on.
+	// What does not fit is left: the run keeps waiting.
 	if err := send("", `{"item": "tea", "n": 0}`); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,8 @@ def main(x = str):
 		t.Errorf("%q %v", out.Text(), err)
 	}
 
-	// What is sent before the wait is taken then, once for a dedup, and a run that stays goes on at once.
+	// What is sent before the wait is taken then, once per dedup key, and a run that is still in memory continues at
+	// once.
 	_, mod := durableScript(t, s, "a = agent(\"a\", prompt = \"Go.\")\ndef main(x = str):\n    return a(x) + wait(\"one\") + wait(\"two\")\n")
 	run := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ID("stays"))
 	for _, word := range []string{"two", "two", "one"} {
@@ -59,7 +60,7 @@ def main(x = str):
 			if err == nil {
 				break
 			}
-			if codeOf(err) != diag.RunNotFound { // it is there with its first effect
+			if codeOf(err) != diag.RunNotFound { // it exists with its first effect
 				t.Fatal(err)
 			}
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// secretsOfARun are the secrets of a run by what they are: each has what JSON and URLs write differently.
+// secretsOfARun are the secrets of a run by kind: each contains characters that JSON and URLs encode.
 var secretsOfARun = map[string]string{
 	"OPENAI_API_KEY":             "sk-proj-OPENAI/+=<&>-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
 	"AGENTSCRIPT_COMPAT_API_KEY": "ck-COMPAT/+=<&>-9876543210zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA",
@@ -28,7 +28,8 @@ var secretsOfARun = map[string]string{
 	"DESK_TOKEN":                 "desk-SERVER/+=<&>-1357924680acegikmoqsuwybdfhjlnprtvxzACEGIKMOQSUWYBDFHJLNPRTVXZ",
 }
 
-// secretiveFlow lets secrets be where they can: %s is the command, and the address of a host that says what it was sent.
+// secretiveFlow puts secrets wherever they can be: %s is the command, and the address of a host that repeats what it
+// was sent.
 const secretiveFlow = `# A key in a comment: OPENAI_KEY
 written = "OPENAI_KEY"
 beside = file("beside.txt")
@@ -75,7 +76,7 @@ func TestPromise_30_17_NoSecrets(t *testing.T) {
 	}
 }
 
-// secretRun runs a flow that lets secrets be everywhere, in the order of their names.
+// secretRun runs a flow with secrets everywhere, in the order of their names.
 func secretRun(t *testing.T, names []string) {
 	all := ""
 	for _, name := range names {
@@ -108,7 +109,7 @@ func secretRun(t *testing.T, names []string) {
 	h.write("dot.env", all)
 	h.write("keys.env", "AGENTSCRIPT_COMPAT_API_KEY='"+secretsOfARun["AGENTSCRIPT_COMPAT_API_KEY"]+"'\n")
 	h.env = append(h.env, "OPENAI_API_KEY="+secretsOfARun["OPENAI_API_KEY"], "API_TOKEN="+secretsOfARun["API_TOKEN"], "DESK_TOKEN="+secretsOfARun["DESK_TOKEN"])
-	large := strings.Repeat(all, 80) // in parts of the file of their own
+	large := strings.Repeat(all, 80) // in separate parts of the file
 	open := llmtest.New(
 		llmtest.Reply{Text: "Look: " + all, Calls: []llmtest.Call{{ID: "c1", Name: "look", Args: `{"path": "dot.env"}`}, {ID: "c2", Name: "ask", Args: `{"word": ` + quote(all) + `}`}}},
 		llmtest.Reply{Text: "It is " + large, Reasoning: "I saw " + all})
@@ -156,7 +157,7 @@ func secretRun(t *testing.T, names []string) {
 	}
 }
 
-// secretless reports secrets in what the command said and in the files that it wrote.
+// secretless reports secrets in the output of the command and in the files that it wrote.
 func (h *home) secretless(when, said string) {
 	t := h.t
 	t.Helper()

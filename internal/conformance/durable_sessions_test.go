@@ -29,7 +29,7 @@ import (
 // after each save in the session, before that is recorded.
 const savesEnv = "AGENTSCRIPT_TEST_SESSION"
 
-// savingFlow writes notes and holds a conversation, and waits for a word in the midst where it is asked to.
+// savingFlow writes notes and holds a conversation, and waits for a word in the middle if asked to.
 const savingFlow = `notes = memory("notes", scope = "session")
 chat = agent(prompt = "Be brief.", history = "shared")
 
@@ -43,7 +43,7 @@ def main(topic = str):
     return notes.read()
 `
 
-// killingSessions kill the process after each save that was not made before, at most once each.
+// killingSessions kills the process after each save that was not made before, at most once each.
 type killingSessions struct {
 	engine.SessionStore
 	saved *os.File
@@ -72,12 +72,12 @@ func (s *killingSession) Save(ctx context.Context, key, op, text string) (engine
 		return e, err
 	}
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = self.Kill() // else the test hangs, and says so
+		_ = self.Kill() // otherwise the test hangs, and says so
 	}
 	select {} // it is dead
 }
 
-// sayingHost asks models that answer by the request alone.
+// sayingHost returns a host whose models answer by the request alone.
 func sayingHost(s engine.Store, asked func(*model.Request)) *agentscript.Engine {
 	models := engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		asked(e.Req.(*model.Request))
@@ -145,8 +145,8 @@ func TestSavingProcess(t *testing.T) {
 	}
 }
 
-// A resumed run saves once: one that is killed after each save, before that is recorded, leaves the
-// session as one that was not killed.
+// A resumed run saves once: one that is killed after each save, before that is recorded, leaves the session like one
+// that was not killed.
 func TestSessionIsSavedOnce(t *testing.T) {
 	whole, dir := t.TempDir(), t.TempDir()
 	if err := savingProcess(whole, false); err != nil {
@@ -219,7 +219,7 @@ func (c *talk) held(id string) map[string]engine.Entry {
 	return held
 }
 
-// topics are what the user said first in each turn of a conversation.
+// topics returns what the user said first in each turn of a conversation.
 func (c *talk) topics(held map[string]engine.Entry) string {
 	c.t.Helper()
 	var all []string
@@ -231,7 +231,7 @@ func (c *talk) topics(held map[string]engine.Entry) string {
 	return strings.Join(slices.Compact(all), " ")
 }
 
-// seen are all texts of a request.
+// seen returns all texts of a request.
 func seen(r *model.Request) string {
 	var all []string
 	for _, m := range r.Messages {
@@ -262,7 +262,7 @@ func TestPromise_30_7_SessionOfAResumedRun(t *testing.T) {
 		}
 		before, asked := c.held("ada"), len(c.asked)
 		var opts []agentscript.RunOption
-		if given { // else it is that of the store
+		if given { // otherwise it is that of the store
 			opts = append(opts, in)
 		}
 		result, err := c.eng.Resume(t.Context(), "waits", opts...).Wait()
@@ -285,7 +285,7 @@ func TestPromise_30_7_SessionOfAResumedRun(t *testing.T) {
 	}
 }
 
-// A run goes on in no session but its own. One whose session is in another store needs that.
+// A run continues only in its own session. If that is in another store, it must be given.
 func TestResumedInAnotherSession(t *testing.T) {
 	c := newTalk(t)
 	var elsewhere session.Memory
@@ -316,8 +316,7 @@ func TestResumedInAnotherSession(t *testing.T) {
 	}
 }
 
-// A fork reads the session as the run that it is a fork of found it, and saves only in one that it is
-// given.
+// A fork reads the session as its original run found it, and saves only in a session that it is given.
 func TestSessionOfAFork(t *testing.T) {
 	c := newTalk(t)
 	for _, id := range []string{"first", "second", "third"} {
@@ -338,7 +337,8 @@ func TestSessionOfAFork(t *testing.T) {
 	}
 	const notes = "first\nafter first\nsecond\nafter second"
 
-	// Without a session: all is answered from before, or it goes on from what was found, and nothing is saved.
+	// Without a session: everything is answered from the record, or it continues from what was found, and nothing is
+	// saved.
 	asked := len(c.asked)
 	if got, err := fork("second", "again"); err != nil || got != notes || len(c.asked) != asked {
 		t.Errorf("%q after %d calls, %v", got, len(c.asked)-asked, err)
@@ -365,7 +365,7 @@ func TestSessionOfAFork(t *testing.T) {
 	}
 	same("a fork that was resumed")
 
-	// In another one: that goes on from there, and holds all that the fork did, what it took over too.
+	// In another session: that continues from there, and contains what the fork did and what it took over.
 	asked = len(c.asked)
 	if got, err := fork("second", "aside", agentscript.Session(c.s, "aside")); err != nil || got != notes || len(c.asked) != asked {
 		t.Errorf("%q after %d calls, %v", got, len(c.asked)-asked, err)
@@ -375,7 +375,7 @@ func TestSessionOfAFork(t *testing.T) {
 	}
 	same("a fork in another session")
 
-	// Not in one that holds something else.
+	// Not in a session with other contents.
 	if err := c.run("stranger", agentscript.Session(c.s, "bob")); err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func TestSessionOfAFork(t *testing.T) {
 		t.Errorf("it was begun: %v, or the session changed: %q", err, saidIn(t, c.held("bob")))
 	}
 
-	// In its own: that goes back to where the run began. Until the fork went well its conversation stays.
+	// In its own: that returns to its state at the run's start. Until the fork succeeds, its conversation stays.
 	if _, err := fork("second", "wait instead", agentscript.Input("wait instead"), agentscript.Session(c.s, "ada"), agentscript.ID("instead")); !errors.Is(err, engine.ErrApproval) {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestSessionOfAFork(t *testing.T) {
 	}
 }
 
-// A run of the store can be replayed with what its session held, whatever that holds by now, and with any store.
+// A run of the store can be replayed with what its session contained, whatever it contains now, and with any store.
 func TestReplayOfARunInASession(t *testing.T) {
 	s, sessions := store.NewMemory(), &session.Memory{}
 	var asked []*model.Request
@@ -444,8 +444,8 @@ func TestReplayOfARunInASession(t *testing.T) {
 	}
 }
 
-// The command resumes and forks in sessions as a host does, and a run that is carried over keeps nothing
-// in a session of the same name.
+// The command resumes and forks in sessions as a host does, and a run that is exported and imported saves nothing in a
+// session with the same name.
 func TestSessionsOfRunsByCommand(t *testing.T) {
 	h := newHome(t, strings.Replace(savingFlow, "agent(prompt", `agent(model = "openai/x", prompt`, 1))
 	p := llmtest.New(llmtest.Reply{Text: "Fine.", Repeat: true})
@@ -519,7 +519,7 @@ func TestSessionsOfRunsByCommand(t *testing.T) {
 	}
 }
 
-// A fork begins notes that end with the run as the script does, not with what the other run came to.
+// A fork starts notes that end with the run as the script does, not with the other run's results.
 func TestForkBeginsItsNotesAnew(t *testing.T) {
 	s := store.NewMemory()
 	eng := sayingHost(s, func(*model.Request) {})

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// What came of a step stands on its line, cut, and whole with --values.
+// The result of a step is shown on its line, cut, and complete with --values.
 func TestValuesAreShown(t *testing.T) {
 	h := newHome(t, `def pay(n = str):
     """Pay."""
@@ -35,11 +35,11 @@ def main(n = str):
 	h.want(nil, strings.Fields("runs show last --follow --values"), 0, "\n  {\"n\":7}\n")
 }
 
-// A call that must not happen twice is shown while it is carried out, and as unknown once nobody carries it out. A run that
-// was interrupted is told from one that was cancelled.
+// A call that must not happen twice is shown while it is being made, and as unknown once nobody is making it. A run
+// that was interrupted is distinguished from one that was cancelled.
 func TestInFlightAndInterrupted(t *testing.T) {
 	for _, tt := range []struct {
-		end    os.Signal // of the process, nil: runs cancel
+		end    os.Signal // sent to the process; nil: runs cancel
 		status string
 		other  string
 	}{{os.Kill, "stopped", "interrupted"}, {os.Interrupt, "interrupted", "cancelled"}, {nil, "cancelled", "interrupted"}} {
@@ -68,7 +68,7 @@ func TestInFlightAndInterrupted(t *testing.T) {
 	}
 }
 
-// That a step of which nobody knew failed is an answer, which stays: nobody is asked again.
+// The answer that an unknown step failed is final: nobody is asked again.
 func TestFailedByAnswerStays(t *testing.T) {
 	h := newHome(t, slowFlow)
 	cmd := h.command(nil, strings.Fields("run flow.star q --allow-exec sh")...)

@@ -21,7 +21,7 @@ func TestResultOfRunsVerbsThatIsNotWritten(t *testing.T) {
 		cmd := h.command(nil, strings.Fields("runs "+line)...)
 		var said strings.Builder
 		cmd.Stdout, cmd.Stderr = full, &said
-		_ = cmd.Run() // its exit code says it
+		_ = cmd.Run() // its exit code is enough
 		full.Close()
 		if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(said.String(), "no space left on device") {
 			t.Errorf("runs %s: exit %d: %s", line, code, said.String())

@@ -22,10 +22,10 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// ordered is a store that notes the rows in the order in which they are put.
+// ordered is a store that records the order in which rows are put.
 type ordered struct {
 	engine.Store
-	written func() // called when the first row that was waited for is written
+	written func() // called when the first row that was awaited is written
 
 	mu   sync.Mutex
 	rows []engine.Step
@@ -54,7 +54,7 @@ func (r orderedRun) Put(ctx context.Context, s engine.Step, sync bool) error {
 	return err
 }
 
-// locked keeps all others from writing to a store until it is called.
+// locked keeps all others from writing to a store until release is called.
 func locked(t *testing.T, path string) (release func()) {
 	t.Helper()
 	other, err := sql.Open("sqlite", "file:"+path)
@@ -112,7 +112,7 @@ def main(x = str):
 	run := mod.Start(hang.Context(t), agentscript.Input("first"), agentscript.ID("one"))
 	<-began
 	free := <-release
-	// Nothing can be written now, and the run comes through its reads to the second call of the model all the same.
+	// Nothing can be written now, and the run nevertheless gets through its reads to the second call of the model.
 	select {
 	case <-began:
 	case <-run.Done():
@@ -142,7 +142,7 @@ def main(x = str):
 		t.Errorf("the rows are\n%s\nof\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 
-	// Of whatever part of the log is left, no row is there without those before it.
+	// Whatever part of the log is left, no row exists without those before it.
 	log, err := os.ReadFile(path + "-wal")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ def main(x = str):
 	}
 }
 
-// stepsOf are the ids of the rows of a run, in their order.
+// stepsOf returns the ids of the rows of a run, in their order.
 func stepsOf(t *testing.T, s engine.Store, id string) (ids []string) {
 	t.Helper()
 	if err := s.Steps(t.Context(), id, 0, func(s engine.Step) error {

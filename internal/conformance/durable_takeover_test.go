@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// chatFlow goes on with a conversation, and keeps what it was asked.
+// chatFlow continues a conversation, and records what it was asked.
 const chatFlow = `facts = memory("facts", scope = "session")
 chat = agent(model = "openai/x", prompt = "Be brief.", history = "shared")
 
@@ -29,7 +29,8 @@ def main(topic = str):
     return chat(topic)
 `
 
-// keptAsFile writes a session as an earlier version kept it, a file with a conversation and notes, and returns its path.
+// keptAsFile writes a session as an earlier version stored it, a file with a conversation and notes, and returns its
+// path.
 func keptAsFile(t *testing.T, dir, id, note string) string {
 	t.Helper()
 	said := fmt.Sprintf(`{"format":1,"messages":[{"role":"user","parts":[{"kind":"text","text":"I am %s."}]},{"role":"assistant","parts":[{"kind":"text","text":"Hello %s!"}]}]}`, id, id)
@@ -47,7 +48,7 @@ func keptAsFile(t *testing.T, dir, id, note string) string {
 	return path
 }
 
-// sessionOf is what a session in a file holds.
+// sessionOf returns the contents of a session in a file.
 func sessionOf(t *testing.T, path, id string) map[string]engine.Entry {
 	t.Helper()
 	s, err := sqlite.Open(hang.Context(t), path)
@@ -62,7 +63,7 @@ func sessionOf(t *testing.T, path, id string) map[string]engine.Entry {
 	return held
 }
 
-// saidIn is the conversation of a session, a line each.
+// saidIn returns the conversation of a session, one line each.
 func saidIn(t *testing.T, held map[string]engine.Entry) string {
 	t.Helper()
 	c, err := run.ReadTranscript(held["transcript"].Text)
@@ -78,7 +79,7 @@ func saidIn(t *testing.T, held map[string]engine.Entry) string {
 	return strings.Join(all, "\n")
 }
 
-// endAtOnce runs commands at the same time to their ends, which are to be good.
+// endAtOnce runs commands concurrently to their ends, which must be successful.
 func endAtOnce(t *testing.T, all ...*exec.Cmd) {
 	t.Helper()
 	said := make([]bytes.Buffer, len(all))
@@ -110,7 +111,7 @@ func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Processes that find them at once take over each of them once, and go on with what was said.
+	// Processes that find them concurrently import each of them once, and continue the conversation.
 	endAtOnce(t, h.command(p, "run", "flow.star", "Who am I?", "--session", "ada", "-q"), h.command(p, "run", "flow.star", "Who am I?", "--session", "Bob", "-q"),
 		h.command(p, "run", "flow.star", "Who am I?", "--session", "new", "-q", "--ephemeral"),
 		h.command(p, "run", "flow.star", "Who am I?", "--session", "other", "-q"))
@@ -145,7 +146,7 @@ func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
 		t.Errorf("%d runs are kept, want 3", n)
 	}
 
-	// One that is damaged is an error of its own runs, before a model is asked, and stays as it was.
+	// One that is damaged is an error only for its own runs, before a model is called, and stays unchanged.
 	before, err := os.ReadFile(at["damaged"])
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +162,7 @@ func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
 		t.Errorf("the damaged file is %q after %d calls, %v", after, len(p.Requests())-asked, err)
 	}
 
-	// What an earlier version writes later is another session of that name: neither is lost.
+	// What an earlier version writes later is another session with that name: neither is lost.
 	again := keptAsFile(t, old, "ada", "of an earlier version")
 	if out := h.run(p, "run", "flow.star", "hi", "--session", "ada"); out.code != 1 || !strings.Contains(out.stderr, `another one of that name`) {
 		t.Errorf("two of one name: exit %d\n%s", out.code, out.stderr)
@@ -182,11 +183,11 @@ func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
 	}
 }
 
-// printed is what a command prints.
+// printed returns the output of a command.
 func printed(h *home, args ...string) string { return h.run(nil, args...).stdout }
 
-// A directory of --session-store holds a runs.db, takes over the files that are there, and is an
-// error before the first effect where it cannot be written.
+// A directory of --session-store contains a runs.db and imports the files that are there. If it cannot be written, that
+// is an error before the first effect.
 func TestSessionStoreIsAFile(t *testing.T) {
 	h := newHome(t, chatFlow)
 	p := llmtest.New(llmtest.Reply{Text: "Fine.", Repeat: true})
@@ -211,7 +212,7 @@ func TestSessionStoreIsAFile(t *testing.T) {
 		t.Errorf("%d runs are kept, want 1", n)
 	}
 
-	// Where runs are kept says nothing about sessions.
+	// Where runs are stored does not affect sessions.
 	for _, how := range [][]string{{"--store", "other.db"}, {"--ephemeral"}, {"-q"}} {
 		if how[0] == "-q" {
 			h.env = append(h.env, "AGENTSCRIPT_STORE=off")
@@ -242,7 +243,7 @@ func TestSessionStoreIsAFile(t *testing.T) {
 	}
 }
 
-// A session alone makes the file of the user, and the first run that is kept there says so all the same.
+// A session alone creates the user's file, and the first run that is stored there announces it nevertheless.
 func TestFirstRunAfterASession(t *testing.T) {
 	h := newHome(t, chatFlow)
 	p := llmtest.New(llmtest.Reply{Text: "Fine.", Repeat: true})

@@ -19,7 +19,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// timeWorld has runs go by a clock that the test moves: a model call takes as long as it is asked to work.
+// timeWorld uses a clock that the test moves: a model call takes as long as it is asked to work.
 type timeWorld struct {
 	t     *testing.T
 	clock *clock.Manual
@@ -27,15 +27,15 @@ type timeWorld struct {
 	mu    sync.Mutex
 	began int           // calls that wait for others to begin
 	meet  chan struct{} // closed when two of them have
-	naps  time.Duration // something else is to sleep so long before a call takes its time
+	naps  time.Duration // how long something else must sleep before a call takes its time
 }
 
 func newTimeWorld(t *testing.T) *timeWorld {
 	return &timeWorld{t: t, clock: clock.NewManual(time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)), store: store.NewMemory(), meet: make(chan struct{})}
 }
 
-// Do answers "40m" after 40 minutes, and "both 40m" once two of them were asked, which take the same 40 minutes. Any other
-// text calls each tool, and then is the answer.
+// Do answers "40m" after 40 minutes, and "both 40m" once two of them were called, which take the same 40 minutes. Any
+// other text calls each tool, and is then the answer.
 func (w *timeWorld) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	req := e.Req.(*model.Request)
 	text := ""
@@ -78,7 +78,7 @@ func (w *timeWorld) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) 
 	return callsOnce.Do(ctx, e, sink)
 }
 
-// since is when the world began.
+// since returns when the world began.
 func (w *timeWorld) since() time.Time { return time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC) }
 
 func (w *timeWorld) engine(text string) (*agentscript.Engine, *agentscript.Module) {
@@ -96,14 +96,14 @@ func (w *timeWorld) sleepsUntil(d time.Duration) {
 	}
 }
 
-// sleeps has the clock go on by d once something waits for that.
+// sleeps advances the clock by d once something waits for that.
 func (w *timeWorld) sleeps(d time.Duration) {
 	w.t.Helper()
 	w.sleepsUntil(d)
 	w.clock.Pass(d)
 }
 
-// parks waits for the end of a run, which is to be that it waits.
+// parks waits for the end of a run, which must be that it waits.
 func (w *timeWorld) parks(run *agentscript.Run) {
 	w.t.Helper()
 	if out, err := run.Wait(); codeOf(err) != diag.WaitsForValue {
@@ -118,7 +118,8 @@ func (w *timeWorld) answer(eng *agentscript.Engine, id string) {
 	}
 }
 
-// anHour is a bound of a run. The texts of the tests work for 40 minutes before they wait, and for the input after.
+// anHour is a bound of a run. The texts of the tests work for 40 minutes before they wait, and for the input
+// afterwards.
 func anHour() agentscript.RunOption { return agentscript.RunLimits(engine.Limits{Wall: time.Hour}) }
 
 // Promise 30.36 (durable): wall budgets and --timeout count working time: time parked or down does not count, what recorded
@@ -143,7 +144,7 @@ def main(x = str):
 	for _, tt := range []struct {
 		name, text string
 		opt        agentscript.RunOption // nil: the default, an hour
-		code       diag.Code             // of what works for too long
+		code       diag.Code             // the code of what works too long
 	}{
 		{"a run with a limit", plain, anHour(), diag.Timeout},
 		{"a run without one", plain, nil, diag.Timeout},
@@ -155,7 +156,7 @@ def main(x = str):
 		for _, last := range []string{"15m", "25m"} {
 			t.Run(tt.name+", "+last, func(t *testing.T) {
 				w, x := newTimeWorld(t), last
-				if strings.Contains(tt.text, "LAST") { // the agent around is asked with the input
+				if strings.Contains(tt.text, "LAST") { // the surrounding agent is called with the input
 					x = "go"
 				}
 				eng, mod := w.engine(strings.ReplaceAll(tt.text, "LAST", last))
@@ -163,7 +164,7 @@ def main(x = str):
 				run := mod.Start(t.Context(), append(opts, agentscript.Input(x))...)
 				w.sleeps(10 * time.Hour)
 				w.parks(run)
-				w.clock.Pass(24 * time.Hour) // it is down
+				w.clock.Pass(24 * time.Hour) // it is stopped
 				w.parks(eng.Resume(t.Context(), run.ID(), opts...))
 				w.answer(eng, run.ID())
 				out, err := eng.Resume(t.Context(), run.ID(), opts...).Wait()
@@ -173,7 +174,7 @@ def main(x = str):
 				if asked := out.Text() == "the last answer"; asked != (last == "25m" && tt.code == "") {
 					t.Errorf("a last answer was asked for: %v", asked)
 				}
-				if last == "25m" && tt.code == diag.Timeout { // it goes on with more time
+				if last == "25m" && tt.code == diag.Timeout { // it continues with more time
 					more := agentscript.RunLimits(engine.Limits{Wall: 2 * time.Hour})
 					if out, err := eng.Resume(t.Context(), run.ID(), more).Wait(); err != nil || out.Text() != last {
 						t.Errorf("with more time: %q, %v", out.Text(), err)
@@ -245,7 +246,7 @@ def main(x = str):
 			info, err := eng.Run(t.Context(), run.ID())
 			return err == nil && info.Waiting == 1
 		})
-		time.Sleep(10 * time.Millisecond) // from the row to the wait it is a few instructions
+		time.Sleep(10 * time.Millisecond) // there are only a few instructions from the row to the wait
 		w.clock.Pass(24 * time.Hour)
 		w.answer(eng, run.ID())
 		if out, err := run.Wait(); err != nil || out.Text() != "15m" {
@@ -258,7 +259,7 @@ def main(x = str):
 func TestManualClock(t *testing.T) {
 	w := newTimeWorld(t)
 	eng, mod := w.engine("def main(x = str):\n    began = now()\n    sleep(\"1h\")\n    one = wait(\"word\")\n    return [began, one, wait(\"word\"), now()]\n")
-	unbounded := agentscript.RunLimits(engine.Limits{Wall: engine.NoWall}) // an hour is what the sleep is to be known by
+	unbounded := agentscript.RunLimits(engine.Limits{Wall: engine.NoWall}) // the sleep is recognized by its length of an hour
 	run := mod.Start(t.Context(), agentscript.Input("x"), agentscript.ParkRun(), unbounded)
 	w.sleepsUntil(time.Hour)
 	w.clock.Pass(10 * time.Minute)
@@ -267,7 +268,7 @@ func TestManualClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := run.ID()
-	for _, word := range []string{"one", "two", "one"} { // the third is that of the first
+	for _, word := range []string{"one", "two", "one"} { // the third is the same as the first
 		if err := eng.Signal(t.Context(), id, "word", "id of "+word, engine.Answer{Result: json.RawMessage(fmt.Sprintf("%q", word))}); err != nil {
 			t.Fatal(err)
 		}

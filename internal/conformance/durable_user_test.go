@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// An answer to a name reaches the one step that waits for it: one that several wait for is refused, and one that a step has had
-// is not kept for the next.
+// An answer to a name reaches the only step that waits for it: if several wait for it, it is rejected, and one that a
+// step has taken is not kept for the next.
 func TestAnswersByName(t *testing.T) {
 	h := newHome(t, "def go(x):\n    return x + wait(\"ok\", str)\n\ndef main(xs = list[str]):\n    return parallel(go, xs)\n")
 	if out := h.run(nil, "run", "flow.star", `["a", "b"]`, "-q"); out.code != 5 || !strings.Contains(out.stderr, "wait:ok") || strings.Contains(out.stderr, " ok --result") {
@@ -51,7 +51,7 @@ func TestAnswersByName(t *testing.T) {
 	}
 }
 
-// What a person has decided about is not replaced by a value of another kind.
+// A value that a person decides about cannot be replaced by a value of another kind.
 func TestApprovedValue(t *testing.T) {
 	h := newHome(t, "def main(x = str):\n    return approve(\"Send it?\", x).data\n")
 	if out := h.run(nil, "run", "flow.star", "a", "-q"); out.code != 5 {
@@ -68,7 +68,7 @@ func TestApprovedValue(t *testing.T) {
 	}
 }
 
-// Of the arguments of a fork those that are not given are those of the run.
+// Arguments of a fork that are not given are those of the run.
 func TestForkKeepsOtherArguments(t *testing.T) {
 	h := newHome(t, "def main(topic = str, loud = True, n = 1):\n    return [topic, loud, n, wait(\"go\", str)]\n")
 	if out := h.run(nil, "run", "flow.star", "tea", "--no-loud", "--n", "3", "-q"); out.code != 5 {
@@ -95,14 +95,14 @@ func TestForkKeepsOtherArguments(t *testing.T) {
 	}
 }
 
-// first is the id of the oldest run.
+// first returns the id of the oldest run.
 func first(t *testing.T, h *home) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(h.run(nil, "runs", "ls").stdout), "\n")
 	return strings.Fields(lines[len(lines)-1])[0]
 }
 
-// A sleep is shown with the time until which it lasts.
+// A sleep is shown with its end.
 func TestSleepIsShown(t *testing.T) {
 	h := newHome(t, "def main(x = str):\n    sleep(\"10ms\")\n    return x\n")
 	if out := h.run(nil, "run", "flow.star", "a", "-q"); out.code != 0 {
@@ -113,7 +113,7 @@ func TestSleepIsShown(t *testing.T) {
 	}
 }
 
-// That a run is done is said before what else it lacks.
+// That a run is done is reported before anything else it lacks.
 func TestResumeOfADoneRun(t *testing.T) {
 	h := newHome(t, "def main(x = str):\n    return sh.run([\"echo\", x]).stdout\n")
 	if out := h.run(nil, "run", "flow.star", "a", "-q", "--allow-exec", "echo", "--record", "r.run"); out.code != 0 {
@@ -126,7 +126,7 @@ func TestResumeOfADoneRun(t *testing.T) {
 	}
 }
 
-// A plan of a fork touches nothing: nothing has to be granted, and no key has to be there.
+// The plan of a fork touches nothing: no grants and no keys are needed.
 func TestPlanNeedsNoGrants(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    return wait(\"go\", str)\n")
 	h.want(nil, strings.Fields("run flow.star q -q"), 5)
@@ -140,7 +140,7 @@ func TestPlanNeedsNoGrants(t *testing.T) {
 	}
 }
 
-// A word that is meant as a file is no run.
+// A word that is meant as a file is not taken for a run.
 func TestNoSuchFileIsNoRun(t *testing.T) {
 	h := newHome(t, waitFlow)
 	for range 2 { // without a store, and with one
@@ -156,7 +156,7 @@ func TestNoSuchFileIsNoRun(t *testing.T) {
 	}
 }
 
-// The directory of a store that is named has to be there.
+// The directory of a named store must exist.
 func TestNamedStoreMakesNoDirectory(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    return wait(\"go\", str)\n")
 	h.want(nil, strings.Fields("run flow.star q -q --record r.run --ephemeral"), 5)
@@ -170,7 +170,7 @@ func TestNamedStoreMakesNoDirectory(t *testing.T) {
 	}
 }
 
-// A replay names the models as the run did that was recorded.
+// A replay chooses the models as the recorded run did.
 func TestReplayKnowsTheModels(t *testing.T) {
 	h := newHome(t, "a = agent(prompt = \"A.\")\nb = agent(model = \"fast\", prompt = \"B.\")\nmain = a >> b\n")
 	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"})
@@ -184,7 +184,7 @@ func TestReplayKnowsTheModels(t *testing.T) {
 	h.want(nil, strings.Fields("run flow.star q -q --replay carried.run"), 0, "two")
 }
 
-// What a person puts in the place of arguments is denied where a rule denies it, and is shown so.
+// What a person puts in place of arguments is denied if a rule denies it, and the denial is shown.
 func TestEditThatARuleDenies(t *testing.T) {
 	h := newHome(t, "def pay(n = int):\n    \"\"\"Pay.\"\"\"\n    return \"paid %d\" % n\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay], policy = policy(ask = [\"pay\"], deny = [\"pay(n>20)\"]))\n\ndef main(x = str):\n    said = a(x)\n    return said + wait(\"go\", str)\n")
 	p := llmtest.New(llmtest.Reply{Calls: []llmtest.Call{{Name: "pay", Args: `{"n":1}`}}}, llmtest.Reply{Text: "one"})
@@ -213,7 +213,7 @@ func TestEditThatARuleDenies(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last -q"), 0, "one!\n")
 }
 
-// A run in which a person put other arguments in the place of a call's goes on more than once.
+// A run in which a person replaced the arguments of a call can be resumed more than once.
 func TestEditedCallIsReadAgain(t *testing.T) {
 	h := newHome(t, "def pay(n = int):\n    \"\"\"Pay.\"\"\"\n    return \"paid %d\" % n\n\na = agent(model = \"openai/x\", prompt = \"A.\", tools = [pay], policy = policy(ask = [\"pay\"]))\n\ndef main(x = str):\n    said = a(x)\n    return said + wait(\"go\", str)\n")
 	p := llmtest.New(llmtest.Reply{Calls: []llmtest.Call{{Name: "pay", Args: `{"n":1}`}}}, llmtest.Reply{Text: "one"})

@@ -15,7 +15,7 @@ func TestPromise_30_18_LimitOutsideDigest(t *testing.T) {
 	const plain, bounded = `main = agent("a", prompt = "A.")`, `main = agent("a", prompt = "A.", budget = budget(tokens = 900))`
 	type sent struct {
 		step  engine.Step
-		limit float64 // of the request's body; 0: it has none
+		limit float64 // from the request's body; 0 if it has none
 	}
 	of := func(model, text string, opts ...agentscript.RunOption) sent {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestPromise_30_18_LimitOutsideDigest(t *testing.T) {
 		}
 	}
 
-	// A limit that the script sets is part of what is asked.
+	// A limit that the script sets is part of the request.
 	if own, free := of("compat/m", `main = agent("a", prompt = "A.", max_tokens = 300)`), of("compat/m", plain); own.step.ID == free.step.ID || own.limit != 300 {
 		t.Errorf("max_tokens = 300 sends %v, under the id %s", own.limit, own.step.ID)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/agentscript/agentscript/generable/codec"
 )
 
-// elsewhere hands h what another process would be handed: each effect that travels is encoded and decoded. What is
-// lost on the way is the outcome.
+// elsewhere passes to h what another process would get: each effect that can be transferred is encoded and decoded.
+// Anything lost on the way changes the outcome.
 func elsewhere(h engine.Handler, sent *atomic.Int64) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		there, err := sentTo(e)
@@ -74,8 +74,8 @@ func sameType(a, b *generable.Type) error {
 	return nil
 }
 
-// Every example and test flow gives the same result and the same effect ids when another process carries out its effects,
-// which has no script.
+// Every example and test flow has the same result and the same effect ids if another process, which has no script,
+// performs its effects.
 func TestEffectsAreCarriedOutElsewhere(t *testing.T) {
 	var sent atomic.Int64
 	compare := func(t *testing.T, mod *agentscript.Module, handler func() engine.Handler, opts ...agentscript.RunOption) {
@@ -113,7 +113,7 @@ func TestEffectsAreCarriedOutElsewhere(t *testing.T) {
 	}
 }
 
-// All types of the examples and test flows travel.
+// All types of the examples and test flows can be transferred.
 func TestTypesOfScriptsTravel(t *testing.T) {
 	seen := 0
 	for _, pattern := range []string{"examples/*.star", "starlib/testdata/flows/*.star"} {

@@ -74,10 +74,10 @@ func TestPromise_9_9_Page(t *testing.T) {
 	}
 }
 
-// unindented gives a text's words, each after one blank.
+// unindented returns a text's words, each after one blank.
 func unindented(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// exports are the exported names of a package, methods and fields among them.
+// exports returns the exported names of a package, including methods and fields.
 func exports(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(repository(dir + "/*.go"))

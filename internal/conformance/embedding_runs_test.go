@@ -106,7 +106,7 @@ def main(calls = int, work = 0):
 		{"tokens", 3, 0, &engine.Limits{Tokens: engine.AtMost(15)}, "10 of its 15 tokens are used"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // one tenant's use does not count for another
+			t.Parallel() // the use of one tenant does not count for another
 			for range 20 {
 				opts := []agentscript.RunOption{agentscript.Args(map[string]any{"calls": c.calls, "work": c.work})}
 				if c.limits != nil {
@@ -149,7 +149,7 @@ func TestPromise_9_8_EventStream(t *testing.T) {
 				t.Error("the run has ended before its model answered")
 			default:
 			}
-			close(release) // only now that the event was read may the run go on
+			close(release) // the run may continue only now that the event was read
 		}
 	}
 	if res, err := run.Wait(); err != nil || res.Text() != "late" || fmt.Sprint(phases) != "[start end]" {

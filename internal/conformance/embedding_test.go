@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// severalFiles is a script of several files in several directories, which gives "AB!".
+// severalFiles returns a script of several files in several directories, whose result is "AB!".
 func severalFiles() fstest.MapFS {
 	return fstest.MapFS{
 		"flows/main.star":          {Data: []byte("load(\"lib/steps.star\", \"mark\", up = \"upper\")\nmain = up() >> mark\n")},
@@ -136,7 +136,7 @@ func TestPromise_9_1_LoadFS(t *testing.T) {
 	})
 }
 
-// opened remembers which files were opened.
+// opened records which files were opened.
 type opened struct {
 	fs.FS
 	mu    sync.Mutex
@@ -153,7 +153,7 @@ func (o *opened) Open(name string) (fs.File, error) {
 func (o *opened) list() string {
 	var names []string
 	for name := range o.names {
-		if strings.Contains(name, ".") { // no directory
+		if strings.Contains(name, ".") { // not a directory
 			names = append(names, name)
 		}
 	}
@@ -192,7 +192,7 @@ def never():
 	if strings.Join(printed, "|") != "flow.star:2:6 loading" {
 		t.Errorf("printed %q", printed)
 	}
-	// Load finds the same, as an error that holds it all.
+	// Load finds the same, as an error that contains everything.
 	mod, err := eng.Load(t.Context(), script(src), "flow.star")
 	var refused *agentscript.LoadError
 	if mod != nil || !errors.As(err, &refused) || codes(refused.List) != codes(found) {

@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/internal/exampleruns"
 )
 
-// unrecorded is what runs effects in a replay: nothing may reach it.
+// unrecorded handles effects in a replay: nothing may reach it.
 var unrecorded = engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindReplay, diag.ReplayMismatch, "%s was not recorded", e.ID()))
 })
@@ -48,7 +48,7 @@ func (s *idSet) String() string {
 	return strings.Join(s.all, "\n")
 }
 
-// seeds are of this run of the test alone; a failure names its seed.
+// seeds returns random seeds for this run of the test; a failure names its seed.
 func seeds(n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {
@@ -57,13 +57,12 @@ func seeds(n int) []uint64 {
 	return out
 }
 
-// everywhere runs a module on goroutines, on the cooperative scheduler with random seeds, and on
-// replay with handlers that fail if called, and demands equal results and equal sets of effect
-// ids. Each run that is no replay gets a handler of its own. It returns the first result and its
-// effect ids.
+// everywhere runs a module on goroutines, on the cooperative scheduler with random seeds, and on replay with handlers
+// that fail if called, and requires equal results and equal sets of effect ids. Each run except replays gets its own
+// handler. It returns the first result and its effect ids.
 //
-// Where branches fail at once it is chance which of them were begun, so of failing runs only the
-// error is compared, and only what fails after the same effects in any order can be replayed.
+// If branches fail concurrently, chance decides which of them had begun. So only the error of failing runs is compared,
+// and only what fails after the same effects in any order can be replayed.
 func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Handler, opts ...agentscript.RunOption) (agentscript.Result, string, error) {
 	t.Helper()
 	run := func(h engine.Handler, j engine.Journal, extra ...agentscript.RunOption) (agentscript.Result, string, error) {
@@ -108,13 +107,13 @@ func everywhere(t *testing.T, mod *agentscript.Module, handler func() engine.Han
 	return want, wantIDs, wantErr
 }
 
-// replies is a handler that answers each agent by a text, and without one by what it was asked.
+// replies returns a handler that answers each agent with a text, and an agent without one with the text of its request.
 func replies(texts map[string]string) engine.Handler { return exampleruns.Replies(texts) }
 
-// said is the outcome of a model that answers with a text.
+// said returns the outcome of a model that answers with a text.
 func said(text string) engine.Outcome { return exampleruns.Said(text) }
 
-// calling is the outcome of a model that calls tools, given as names and arguments.
+// calling returns the outcome of a model that calls tools, given as names and arguments.
 func calling(calls ...string) engine.Outcome {
 	r := &model.Response{Finish: model.FinishCalls}
 	for i := 0; i+1 < len(calls); i += 2 {
@@ -124,7 +123,7 @@ func calling(calls ...string) engine.Outcome {
 	return engine.Outcome{Attempt: 1, Response: r}
 }
 
-// model makes a function the handler of model calls.
+// answering makes a function the handler of model calls.
 func answering(f func(ctx context.Context, agent string, r *model.Request) engine.Outcome) engine.HandlerFunc {
 	return func(ctx context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		r, ok := e.Req.(*model.Request)
@@ -135,11 +134,10 @@ func answering(f func(ctx context.Context, agent string, r *model.Request) engin
 	}
 }
 
-// repository is the path of a file of the repository.
+// repository returns the path of a file of the repository.
 func repository(rel string) string { return filepath.Join("..", "..", filepath.FromSlash(rel)) }
 
-// answersBeside reads the answers that stand beside an example; an example without them needs no
-// model.
+// answersBeside reads the answers next to an example; an example without them needs no model.
 func answersBeside(t *testing.T, file string) *scripted.Model {
 	t.Helper()
 	path := repository("examples/" + strings.TrimSuffix(file, ".star") + ".jsonl")

@@ -21,8 +21,7 @@ import (
 // examples are all flows of examples/.
 var examples = exampleruns.All
 
-// exampleRuns runs the examples of the given files by the built command and compares what they
-// print.
+// exampleRuns runs the examples of the given files with the built command and compares the output.
 func exampleRuns(t *testing.T, files ...string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -44,7 +43,7 @@ func exampleRuns(t *testing.T, files ...string) {
 	}
 }
 
-// drawn gives an example's graph as Mermaid.
+// drawn returns an example's graph as Mermaid.
 func drawn(t *testing.T, file string, args ...string) string {
 	t.Helper()
 	out := offline(t, append([]string{"graph", "examples/" + file}, args...)...)
@@ -87,7 +86,7 @@ func TestPromise_10_2_Review(t *testing.T) {
 func TestPromise_10_3_Reviewers(t *testing.T) {
 	exampleRuns(t, "reviewers.star")
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
-	together := newMeeting(t, 3) // none of the reviewers answers before all were asked
+	together := newMeeting(t, 3) // none of the reviewers answers before all were called
 	res, err := mod.Start(t.Context(), input("x = eval(input())"), agentscript.HandlerForAll(answering(func(ctx context.Context, agent string, r *model.Request) engine.Outcome {
 		if agent != "weigh" {
 			if !together.arrive(ctx) {
@@ -144,7 +143,7 @@ func TestPromise_10_5_Forum(t *testing.T) {
 // Promise 10.6 (examples): factories make the agents that are needed more than once.
 func TestPromise_10_6_Factories(t *testing.T) {
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
-	made := map[string]bool{} // three agents of one place in the source
+	made := map[string]bool{} // three agents made at one place in the source
 	for _, n := range mod.Nodes() {
 		if n.Agent() != nil && strings.HasSuffix(n.Pos().File, "lib/reviewer.star") {
 			made[n.Name()] = true
@@ -153,7 +152,7 @@ func TestPromise_10_6_Factories(t *testing.T) {
 	if len(made) != 3 || !made["security"] || !made["speed"] || !made["style"] {
 		t.Errorf("the factory made %v", made)
 	}
-	// The same agent at two places is refused, and the remedy is such a factory.
+	// The same agent at two places is rejected, and the remedy is such a factory.
 	found, shown := checked("a = agent(prompt = \"A.\")\nmain = a >> a\n")
 	if codes(found) != "AS401" || !strings.Contains(shown, "make it in a factory, def new_a()") {
 		t.Errorf("check says\n%s", shown)
@@ -180,7 +179,7 @@ func TestPromise_10_7_SourceFile(t *testing.T) {
 	}
 }
 
-// exampleOfServer needs a server that others wrote: it is checked here, and run with that by make e2e.
+// exampleOfServer needs a third-party server: it is checked here, and run with the server by make e2e.
 const exampleOfServer = "examples/mcp_files.star"
 
 // Promise 10.8 (examples): every example checks without a finding, is formatted, and runs offline but the one
@@ -200,7 +199,7 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 		t.Fatalf("only %v found", files)
 	}
 	alone := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == exampleOfServer || testrun.IsTest(f) })
-	// The server's command need not be on this machine, which a grant would want.
+	// The server's command need not exist on this machine, which a grant would require.
 	for _, line := range [][]string{slices.Concat([]string{"check", "--strict"}, exampleruns.Grants, alone), slices.Concat([]string{"check", "--strict"}, files)} {
 		if out := offline(t, line...); out.code != 0 || strings.Contains(out.stderr, "AS") {
 			t.Errorf("check --strict: exit code %d\n%s", out.code, out.stderr)
@@ -212,14 +211,14 @@ func TestPromise_10_8_AllOffline(t *testing.T) {
 	}
 	shown := regexp.MustCompile(`(?m)^    agentscript (run .+?)(?:\s+# (.+))?$`)
 	for _, f := range alone { // those that need no server, and no tests
-		if strings.HasPrefix(f, "examples/lib/") || strings.HasPrefix(f, "examples/flowjson/") { // which are run beside their JSON
+		if strings.HasPrefix(f, "examples/lib/") || strings.HasPrefix(f, "examples/flowjson/") { // they are run next to their JSON
 			continue
 		}
 		runs := slices.ContainsFunc(examples, func(e exampleruns.Run) bool { return "examples/"+e.File == f })
 		if !runs {
 			t.Errorf("%s is run by no test", f)
 		}
-		// The command lines that a file shows in its doc work as they stand.
+		// The command lines in a file's doc work as written.
 		text, err := os.ReadFile(repository(f))
 		if err != nil {
 			t.Fatal(err)

@@ -27,10 +27,10 @@ def main(x = str):
     return fs.read(x) + env.get("LANG") + env.get("API_TOKEN")
 `
 
-// needed is a need as `check --format json` writes it.
+// needed is a need in the output of `check --format json`.
 type needed struct{ Script, Kind, Target, Grant, Server, File string }
 
-// neededBy is what the JSON of a check says is needed, as "grant for server".
+// neededBy returns the needs in the JSON output of a check, as "grant for server".
 func neededBy(t *testing.T, out output) (list []string, diagnostics int) {
 	t.Helper()
 	var doc struct {
@@ -86,7 +86,7 @@ func TestPromise_26_30_NeedsAreNoMistakes(t *testing.T) {
 	}
 	stops(t, offline(t, "check", "examples/mcp_files.star"), 0, "--allow-exec npx")
 
-	// A manifest lists the same, and a script that needs nothing says nothing.
+	// A manifest lists the same, and for a script that needs nothing it lists nothing.
 	if out := offline(t, "check", "--manifest", flow); out.code != 0 || out.stderr != flow+": ok\n" || !strings.Contains(out.stdout, "git, npx") {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
@@ -94,7 +94,7 @@ func TestPromise_26_30_NeedsAreNoMistakes(t *testing.T) {
 		t.Error(out.stdout)
 	}
 
-	// What runs goes on to refuse it, and so does loading for a host.
+	// Runs still reject it, and so does loading for a host.
 	for _, line := range [][]string{{"run", "-q", flow, "x"}, {"serve", "mcp", flow}} {
 		stops(t, offline(t, line...), 3, "AS620", "AS621", "--allow-exec npx")
 	}
@@ -105,13 +105,13 @@ func TestPromise_26_30_NeedsAreNoMistakes(t *testing.T) {
 	if needs := mod.Needs(); len(needs) != len(want) || needs[0].Server != "docs" || needs[0].Span.Line != 2 || needs[0].Script != "flow.star" {
 		t.Errorf("Module.Needs: %+v", mod.Needs())
 	}
-	// A command that no syntax writes out is known once the script is composed.
+	// A command that is not a literal is known once the script is composed.
 	mod = loaded(t, agentscript.New(agentscript.WithUngranted()), "C = \"np\" + \"x\"\ns = mcp(C)\nmain = agent(prompt = \"x\", skills = [skill(\"a\", \"Does a.\", tools = [s])])\n")
 	if needs := mod.Needs(); len(needs) != 1 || needs[0].Target != "npx" || needs[0].Server != "s" {
 		t.Errorf("Module.Needs: %+v", needs)
 	}
 
-	// Files of the script are no needs.
+	// Files of the script are not needs.
 	stops(t, offline(t, "check", file(t, "a.star", "load(\"lib.star\", \"f\")\nmain = f\n")), 3, "lib.star")
 	stops(t, offline(t, "check", file(t, "b.star", "main = agent(prompt = file(\"style.md\"))\n")), 3, "AS602")
 }
@@ -136,7 +136,7 @@ func TestPromise_26_31_HeldToGrantsAndPolicy(t *testing.T) {
 	for _, row := range []struct {
 		rules string // words of the command
 		code  int
-		words string // divided by |
+		words string // separated by |
 	}{
 		{"--deny look", 3, `AS624|the tool "look" is denied|the rule deny look of the command line|:9:68`},
 		{"--deny look(name=a*)", 0, ""},
@@ -161,13 +161,13 @@ func TestPromise_26_31_HeldToGrantsAndPolicy(t *testing.T) {
 			words = append(words, "AS624")
 		}
 		if row.code != 2 {
-			words = append(words, "needs, to run") // the policy alone
+			words = append(words, "needs, to run") // only the policy
 		}
 		if stops(t, out, row.code, words...); strings.Contains(out.stderr, "AS620") || row.code == 3 && strings.Contains(out.stderr, ": ok") {
 			t.Errorf("%s:\n%s", row.rules, out.stderr)
 		}
 	}
-	// The script's own rules may leave an agent without a tool as well.
+	// The script's own rules may also leave an agent without a tool.
 	own := file(t, "own.star", "def look(q = str):\n    \"\"\"Looks.\"\"\"\n    return sh.run([\"git\", \"log\", q]).stdout\n\n"+
 		"main = agent(prompt = \"Look.\", tools = [look], policy = policy(allow = [\"look\"], deny = [\"@once\"]))\n")
 	stops(t, offline(t, "check", own), 0, "warning[AS624]", `the tool "look" is denied`, "the rule deny @once of the script")

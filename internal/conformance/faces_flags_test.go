@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/scripted"
 )
 
-// aliased is a project with a script that names its models by aliases.
+// aliased creates a project with a script that names its models by aliases.
 func aliased(t *testing.T) (dir, flow, answers string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -88,7 +88,7 @@ func TestPromise_26_150_Aliases(t *testing.T) {
 		stops(t, offline(t, "run", "-q", flow, "x", "--scripted", answers, "--output", name), 2, "--output", why)
 	}
 
-	// The model itself is what is asked and recorded.
+	// The model itself is called and recorded.
 	record := filepath.Join(dir, "calls.jsonl")
 	prints(t, offline(t, "run", "-q", flow, "x", "--scripted", answers, "--model", "b=smart", "--record", record), "fine")
 	recorded, err := os.ReadFile(record)
@@ -103,7 +103,7 @@ func TestPromise_26_150_Aliases(t *testing.T) {
 	plain := file(t, "plain.star", strings.NewReplacer(`"fast"`, `"openai/gpt-5-mini"`, `"smart"`, `"anthropic/claude-sonnet-4-6"`).Replace("a = agent(name = \"a\", model = [\"fast\", \"smart\"], prompt = \"A.\")\nb = agent(name = \"b\", model = \"smart\", prompt = \"B.\")\nmain = a >> b\n"))
 	prints(t, offline(t, "run", "-q", plain, "x", "--replay", record), "fine")
 
-	// Flags go over the file, and everything that names a model takes an alias.
+	// Flags override the file, and everything that names a model accepts an alias.
 	stops(t, offline(t, "run", "-q", flow, "x", "--model", "smart"), 6, `model "anthropic/claude-sonnet-4-6": ANTHROPIC_API_KEY is not set`)
 	stops(t, offline(t, "run", "-q", flow, "x", "--model", "smart", "--model-alias", "smart=mistral/small"), 6, `model "mistral/small": MISTRAL_API_KEY is not set`)
 	stops(t, offline(t, "run", "-q", flow, "x", "--model", "ollama/x", "--fallback", "smart"), 6, `model "anthropic/claude-sonnet-4-6"`, "--fallback names it")
@@ -118,7 +118,7 @@ func TestPromise_26_150_Aliases(t *testing.T) {
 		t.Errorf("models mine, exit code %d\n%s", out.code, out.stdout+out.stderr)
 	}
 
-	// What is no alias.
+	// What is not an alias.
 	stops(t, offline(t, "run", "-q", flow, "x", "--model", "smrt"), 6, "AS708", `did you mean "smart"?`)
 	stops(t, offline(t, "run", "-q", flow, "x", "--model", "cheap"), 6, "AS708", "the aliases are fast, smart")
 	wrong := strings.Replace(flow, "flow.star", "wrong.star", 1)

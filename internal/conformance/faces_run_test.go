@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// halving is a flow of two agents with tools that fail in several ways, and its scripted answers: two runs of the
-// first agent's tools, and an answer that has to be repaired.
+// halving returns a flow of two agents with tools that fail in several ways, and its scripted answers: two runs of the
+// first agent's tools, and an answer that must be repaired.
 func halving(t *testing.T) (flow, answers string) {
 	t.Helper()
 	flow = file(t, "half.star", `
@@ -34,7 +34,7 @@ main = first >> second
 	return flow, answers
 }
 
-// lines are those of a text, with what differs from run to run taken out.
+// lines returns the lines of a text, without what differs between runs.
 func lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(regexp.MustCompile(`[0-9.]+m?s( |$)`).ReplaceAllString(text, "0s$1"), "\n"), "\n")
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// flowFamilies are flows of one habit each, of about n bytes. What reads flows has to be linear in each.
+// flowFamilies are flows of one habit each, of about n bytes. Reading flows must be linear in each.
 var flowFamilies = map[string]func(n int) string{
 	"lists":        func(n int) string { return strings.Repeat("[", n) },
 	"objects":      func(n int) string { return strings.Repeat(`{"a":`, n/5) },
@@ -94,7 +94,7 @@ func numberedAgents(n int) string {
 	return flowTask("a0") + "," + numberedLines(n/2, flowTask("a#")+",")
 }
 
-// numberedEdges lead between agents of numberedAgents.
+// numberedEdges are transitions between agents of numberedAgents.
 func numberedEdges(n int, of func(i int) (from, to int)) string {
 	agents := strings.Count(numberedAgents(n), `"do"`)
 	var b strings.Builder
@@ -105,7 +105,7 @@ func numberedEdges(n int, of func(i int) (from, to int)) string {
 	return b.String()
 }
 
-// completeFlow leads from each agent to each, by its number.
+// completeFlow has transitions from each agent to each, by number.
 func completeFlow(n int) string {
 	k := 1
 	for k*k*110 < n {
@@ -122,7 +122,7 @@ func completeFlow(n int) string {
 	return flowOf(agents.String(), edges.String())
 }
 
-// conditionsFlow has one agent that many transitions leave.
+// conditionsFlow has one agent with many outgoing transitions.
 func conditionsFlow(n int, operation, value string) string {
 	edge := `{"from": "a", "to": "b", "condition": {"variable": "output", "operation": "` + operation + `", "value": ` + value + `}},`
 	return flowOf(flowTask("a")+","+flowTask("b"), numberedLines(n, edge)+`{"from": "a", "to": "__finish__"}`)

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// loadFlow loads a flow as JSON that is given as text.
+// loadFlow loads a flow as JSON from a text.
 func loadFlow(file string, opts ...agentscript.Option) (*agentscript.Module, error) {
 	return agentscript.New(opts...).Load(context.Background(), fstest.MapFS{"x.json": {Data: []byte(file)}}, "x.json")
 }

@@ -34,8 +34,8 @@ func TestPromise_29_31_Linear(t *testing.T) {
 					t.Errorf("%d findings", len(found))
 				}
 				took := after - before
-				// 32 times the size takes 1,024 times as long where it grows with the square. What is
-				// short is not compared: the collector and the machine blur it.
+				// 32 times the size takes 1,024 times as long if the time grows quadratically. Short times are not
+				// compared: garbage collection and the machine blur them.
 				if least := max(last, 0.03); measured && i > 0 && took > 100*least {
 					t.Fatalf("%d bytes take %.3f s, and a 32nd of them %.3f s", len(src), took, last)
 				}

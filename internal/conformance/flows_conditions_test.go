@@ -11,7 +11,7 @@ import (
 )
 
 // conditionRows are the rows of the format's own test of conditions: an operation, an output as a model writes it, a
-// literal of the file, and whether the condition holds. v: is the output of a verify.
+// literal of the file, and whether the condition holds. v: marks the output of a verify.
 const conditionRows = `
 equals true true T
 equals true false F
@@ -59,7 +59,7 @@ or false true T
 or false false F
 `
 
-// moreRows are what that test leaves out: case, kinds that differ, literals in quotes.
+// moreRows are what that test leaves out: case, different kinds, literals in quotes.
 const moreRows = `
 equals "EN" "en" F
 more_or_equal "EN" "en" T
@@ -74,7 +74,7 @@ equals true "TRUE" T
 not false false F
 `
 
-// conditionFlow is a flow whose first agent goes to yes where the condition holds, else to no.
+// conditionFlow returns a flow whose first agent leads to yes if the condition holds, and otherwise to no.
 func conditionFlow(operation, output, literal string) (text string, r flowRun) {
 	kind, variable, answer := "task", "input.data", output
 	if part, of := strings.CutPrefix(output, "v:"); of {
@@ -107,7 +107,7 @@ func TestPromise_29_3_Conditions(t *testing.T) {
 				holds = true // the numbers are equal
 			}
 			if compat == "" {
-				f[1] = strings.Trim(f[1], `"`) // a text is taken as it is
+				f[1] = strings.Trim(f[1], `"`) // a text is taken literally
 			}
 			text, r := conditionFlow(f[0], f[1], f[2])
 			r.compat = compat
@@ -130,7 +130,7 @@ func TestPromise_29_3_Conditions(t *testing.T) {
 	}
 }
 
-// constantRow reports whether the condition of a row holds always or never.
+// constantRow reports whether the condition of a row always or never holds.
 func constantRow(f []string) bool {
 	return f[0] == "and" && f[2] == "false" || f[0] == "or" && f[2] == "true"
 }

@@ -155,7 +155,7 @@ main = conversation(
 		}
 		for _, file := range files {
 			if strings.HasPrefix(filepath.Base(file), "simple_") {
-				continue // an early draft of the format, which is refused
+				continue // an early draft of the format, which is rejected
 			}
 			for _, form := range []flowjson.Form{flowjson.Structured, flowjson.Graph} {
 				text, err := exportedAgain(t, file, form)
@@ -194,7 +194,7 @@ main = conversation(
 	}
 }
 
-// exportedAgain exports the script that convert writes of a flow. The error is why that is no sound flow.
+// exportedAgain exports the script that convert writes for a flow. The error says why the result is not a sound flow.
 func exportedAgain(t *testing.T, file string, form flowjson.Form) (string, error) {
 	t.Helper()
 	f, found := flowjson.Parse(filepath.Base(file), source(t, file), flowjson.Options{})

@@ -37,7 +37,7 @@ func jsonFlow(t *testing.T, agents, more string) string {
 	return file
 }
 
-// words are the texts of a request, one line each.
+// requestText returns the texts of a request, one line each.
 func requestText(r *model.Request) string {
 	lines := []string{"system: " + r.System}
 	for _, m := range r.Messages {
@@ -181,14 +181,14 @@ func TestPromise_29_6_Servers(t *testing.T) {
 	}
 }
 
-// flowServed is what became of a run with servers.
+// flowServed is the result of a run with servers.
 type flowServed struct {
 	offered, result string
 	asked           int
 	err             *engine.Error
 }
 
-// serveFlow runs a flow whose model calls a tool once, and then says what the tool said.
+// serveFlow runs a flow whose model calls a tool once, and then answers with the tool's result.
 func serveFlow(t *testing.T, file, name, tool, args string) (out flowServed) {
 	t.Helper()
 	rows := fmt.Sprintf("{\"agent\": %q, \"calls\": [{\"name\": %q, \"args\": %s}]}\n{\"agent\": %q, \"text\": \"done\"}\n", name, tool, orEmpty(args), name)

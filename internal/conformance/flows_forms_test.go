@@ -19,7 +19,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson"
 )
 
-// soundFlows are the files of flows without an error, by name.
+// soundFlows returns the files of flows without an error, by name.
 func soundFlows(t *testing.T) map[string]string {
 	t.Helper()
 	flows := map[string]string{}
@@ -54,8 +54,8 @@ func TestPromise_29_8_TheDraft(t *testing.T) {
 	}
 }
 
-// mergeRows are the rows of the format's own test of merges: what the second branch returns, the condition, and whether it
-// returns the branch's result.
+// mergeRows are the rows of the format's own test of merges: the second branch's output, the condition, and whether the
+// merge returns the branch's result.
 const mergeRows = `
 "best answer" results.1.output equals "best answer" T
 42 results.1.output equals {"type":"int","data":42} T

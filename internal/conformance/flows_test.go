@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson"
 )
 
-// flowFile is a published flow, or one of those written again after their description.
+// flowFile returns a published flow, or one of those rewritten from their description.
 func flowFile(name string) string {
 	if path := repository("flowjson/testdata/published/" + name + ".json"); exists(path) {
 		return path
@@ -26,14 +26,14 @@ func exists(path string) bool {
 	return len(found) == 1
 }
 
-// flowRun is a run of a flow with answers that were prepared.
+// flowRun is a run of a flow with prepared answers.
 type flowRun struct {
 	input   string
 	compat  string
 	answers map[string][]string
-	asked   string // the agents whose models are asked, in order
+	asked   string // the agents whose models are called, in order
 	result  string // as text, or
-	fails   string // the code of its failure, with words of the message behind it
+	fails   string // the code of its failure, followed by words of the message
 }
 
 func flowAnswers(pairs ...string) map[string][]string {
@@ -49,7 +49,7 @@ const (
 	rejected = `{"success": false, "feedback": "no"}`
 )
 
-// runFlow runs a flow and returns the requests that its models got.
+// runFlow runs a flow and returns the requests to its models.
 func runFlow(t *testing.T, file string, r flowRun) []scripted.Seen {
 	t.Helper()
 	models := scripted.Answers(r.answers)
@@ -58,7 +58,7 @@ func runFlow(t *testing.T, file string, r flowRun) []scripted.Seen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := mod.Start(t.Context(), agentscript.Input(r.input), agentscript.VirtualTime()).Wait() // branches in written order
+	res, err := mod.Start(t.Context(), agentscript.Input(r.input), agentscript.VirtualTime()).Wait() // branches in source order
 	var names []string
 	for _, seen := range models.Requests() {
 		names = append(names, seen.Agent)

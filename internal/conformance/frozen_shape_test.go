@@ -16,8 +16,8 @@ var kept = map[string]bool{
 	"line": true, "col": true, "len": true, "startLine": true, "startColumn": true, "endLine": true, "endColumn": true, "in": true, "out": true, "turns": true, "attempt": true,
 }
 
-// shapes gives the shape of each JSON document of a text: keys in their order, and the values of those
-// that are kept. between stands before the members of the outer two levels.
+// shapes returns the shape of each JSON document of a text: keys in their order, and the values of kept keys. between
+// is written before the members of the outer two levels.
 func shapes(t *testing.T, text, between string) string {
 	t.Helper()
 	var b strings.Builder
@@ -88,8 +88,8 @@ func shapeOf(dec *json.Decoder, key, between string) (string, error) {
 	return "", nil
 }
 
-// byPath brings events into the order of their paths, which no scheduler decides, and leaves those of one
-// path in theirs. Of the same line several times in a row one is left.
+// byPath sorts events by their paths, which no scheduler determines, and keeps the order of events with one path.
+// Consecutive equal lines are reduced to one.
 func byPath(events string) string {
 	lines := slices.Collect(strings.Lines(events))
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(pathOf(a), pathOf(b)) })

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// TestFrozenSQLite goes on with a session that an earlier version kept in SQLite.
+// TestFrozenSQLite continues a session that an earlier version stored in SQLite.
 func TestFrozenSQLite(t *testing.T) {
 	const kept = "recorded/sessions.db"
 	mod := frozenFlow(t, "remember.star")

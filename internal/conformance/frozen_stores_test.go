@@ -22,7 +22,7 @@ import (
 	inputs "github.com/agentscript/agentscript/internal/input"
 )
 
-// frozenScript are the scripted answers of a flow of the corpus.
+// frozenScript returns the scripted answers of a flow of the corpus.
 func frozenScript(t *testing.T, name string) *scripted.Model {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(frozenDir, "flows", name))
@@ -46,7 +46,7 @@ func frozenFlow(t *testing.T, name string, opts ...agentscript.Option) *agentscr
 	return mod
 }
 
-// hello is the input of the flows of the corpus, be their main a node or a function.
+// hello returns the input of the flows of the corpus, whether main is a node or a function.
 func hello(name string) agentscript.RunOption {
 	if name == "algebra" || name == "events" {
 		return agentscript.Args(map[string]any{"text": "hello"})
@@ -54,13 +54,13 @@ func hello(name string) agentscript.RunOption {
 	return agentscript.InputText("hello")
 }
 
-// approving is a person who says yes.
+// approving is a person who approves.
 func approving(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 	return engine.Decision{Approved: true, Reason: "--yes"}, nil
 }
 
-// frozenRow is a line of a journal that a host keeps: what encoding/json made of an outcome when the
-// journals of the corpus were written, and beside it the value, which it left out.
+// frozenRow is a line of a journal that a host keeps: what encoding/json made of an outcome when the journals of the
+// corpus were written, with the value, which it left out.
 type frozenRow struct {
 	ID      string          `json:"id"`
 	Outcome json.RawMessage `json:"outcome"`
@@ -87,7 +87,7 @@ func (j *writtenJournal) Commit(_ context.Context, id string, _ *engine.Effect, 
 	return err
 }
 
-// readJournal answers from what was written, and holds nothing new.
+// readJournal answers from what was written, and keeps nothing new.
 type readJournal struct {
 	mu       sync.Mutex
 	outcomes map[string]engine.Outcome
@@ -146,7 +146,7 @@ func TestPromise_25_4_FrozenJournals(t *testing.T) {
 					continue
 				}
 				var out engine.Outcome
-				if bytes.Contains(row.Outcome, []byte(`{"Response":null,"Value":{},"Err":null,`)) { // all that it came to is its value
+				if bytes.Contains(row.Outcome, []byte(`{"Response":null,"Value":{},"Err":null,`)) { // its value is its whole outcome
 					out.Attempt = 1
 				} else if err := json.Unmarshal(row.Outcome, &out); err != nil {
 					t.Fatalf("%s: %v", row.Outcome, err)
@@ -178,8 +178,8 @@ func TestPromise_25_4_FrozenJournals(t *testing.T) {
 	}
 }
 
-// TestFrozenEvents holds the JSON of the events that no scripted run has: of what is streamed, of
-// attempts that follow, of what servers say, and of a tool that does not return.
+// TestFrozenEvents checks the JSON of the events that no scripted run has: of streams, of repeated attempts, of server
+// messages, and of a tool that does not return.
 func TestFrozenEvents(t *testing.T) {
 	t.Parallel() // most of it is the wait for a tool that does not return
 	var b strings.Builder
@@ -216,8 +216,8 @@ func TestFrozenEvents(t *testing.T) {
 	frozen(t, "events.txt", shapes(t, b.String(), ""))
 }
 
-// TestFrozenAllocations holds how often the runs of the corpus allocate; a later version may do so less.
-// What an event carries may be an allocation of its own, but for tokens, of which there are many.
+// TestFrozenAllocations bounds the allocations of the runs of the corpus; a later version may allocate less. The data
+// of an event may be a separate allocation, except for tokens, of which there are many.
 func TestFrozenAllocations(t *testing.T) {
 	unraced(t)
 	runs, events := map[string]func(){}, map[string]float64{}
@@ -232,7 +232,7 @@ func TestFrozenAllocations(t *testing.T) {
 		}
 		runs[name] = start()
 		runs[name+" from a journal"] = start(agentscript.RunJournal(&store.Memory{}))
-		kinds := engine.EventAll &^ engine.EventRoute // which came later: its names are allocations of their own
+		kinds := engine.EventAll &^ engine.EventRoute // it came later: its names are separate allocations
 		runs[name+" with events"] = start(agentscript.OnEvent(kinds, func(engine.Event) {}))
 		start(agentscript.OnEvent(kinds&^engine.EventToken, func(engine.Event) { events[name+" with events"]++ }))()
 		runs["load "+name] = func() { frozenFlow(t, name+".star") }
@@ -257,7 +257,7 @@ func TestFrozenAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, most := range was {
-		if most += events[name]; got[name] > most*1.01+5 { // a map grows at a time that its seed decides
+		if most += events[name]; got[name] > most*1.01+5 { // a map grows at a time that its seed determines
 			t.Errorf("%s: %.0f allocations, at most %.0f", name, got[name], most)
 		}
 	}

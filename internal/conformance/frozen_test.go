@@ -15,10 +15,9 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// The corpus in testdata/frozen was written by an earlier version and holds what no later one may
-// change: the ids of effects, what was recorded, codes, exit codes, the keys of all JSON that the
-// command writes, and the names and defaults of the language. It is never rewritten. -freeze adds the
-// files that are missing, which belong to cases that are new.
+// The corpus in testdata/frozen was written by an earlier version and contains what no later one may change: the ids of
+// effects, records, codes, exit codes, the keys of all JSON that the command writes, and the names and defaults of the
+// language. It is never rewritten. -freeze adds missing files, which belong to new cases.
 var freeze = flag.Bool("freeze", false, "write the files of the frozen corpus that are missing")
 
 const frozenDir = "testdata/frozen"
@@ -37,18 +36,18 @@ func frozen(t *testing.T, name, got string) {
 	})
 }
 
-// warns reports whether a line holds warnings alone: a later version may have more of them.
+// warns reports whether a line contains only warnings: a later version may have more of them.
 func warns(line string) bool {
 	return strings.HasPrefix(line, "{diagnostics:") && strings.Contains(line, " errors:0 ") && !strings.Contains(line, `severity:"error"`)
 }
 
-// helped reports whether an error that had no help has one now: a later version may say more of what it refuses.
+// helped reports whether an error that had no help has one now: a later version may say more about what it rejects.
 func helped(was, is string) bool {
 	return strings.HasPrefix(was, "{diagnostics:") && was == strings.ReplaceAll(is, " help:[]", "")
 }
 
-// frozenFindings compares what check wrote with a file of the corpus: each line of it stands there in its order. A
-// later version may find more, and say more of what it finds: a label, a fix.
+// frozenFindings compares the output of check with a file of the corpus: each line of the file must occur in order. A
+// later version may find more, and say more about its findings: a label, a fix.
 func frozenFindings(t *testing.T, name, got string) {
 	t.Helper()
 	frozenAs(t, name, got, func(was, is []string) int {
@@ -66,8 +65,8 @@ func frozenFindings(t *testing.T, name, got string) {
 	})
 }
 
-// frozenAs compares a text with a file of the corpus by its lines: differs returns the first of the file that the
-// text lacks, -1 for none.
+// frozenAs compares a text with a file of the corpus by lines: differs returns the first line of the file that the text
+// lacks, or -1.
 func frozenAs(t *testing.T, name, got string, differs func(was, is []string) int) {
 	t.Helper()
 	file := filepath.Join(frozenDir, filepath.FromSlash(name))
@@ -97,8 +96,7 @@ func lineAt(lines []string, i int) string {
 	return "(no such line)"
 }
 
-// frozenFlows copies the flows of the corpus and what was recorded of them, and returns the directory
-// in which the cases run.
+// frozenFlows copies the flows of the corpus and their records, and returns the directory in which the cases run.
 func frozenFlows(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +106,7 @@ func frozenFlows(t *testing.T) string {
 	return filepath.Join(dir, "flows")
 }
 
-// frozenCommand runs the command in a directory, with no key and no settings.
+// frozenCommand runs the command in a directory, with no keys and no settings.
 func frozenCommand(t *testing.T, dir string, args ...string) output {
 	t.Helper()
 	path := command(t)
@@ -123,7 +121,7 @@ func frozenCommand(t *testing.T, dir string, args ...string) output {
 	return output{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// frozenCases are the cases of the corpus by their names: the arguments of the command.
+// frozenCases returns the cases of the corpus by their names: the arguments of the command.
 func frozenCases(t *testing.T) ([]string, map[string][]string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(frozenDir, "cases.jsonl"))
@@ -143,7 +141,7 @@ func frozenCases(t *testing.T) ([]string, map[string][]string) {
 	return names, cases
 }
 
-// buildVersion is the version that the tests' own binary gives: in a clean clone it is the commit's.
+// buildVersion matches the version of the tests' own binary: in a clean clone it is the commit's.
 var buildVersion = regexp.MustCompile(`version:"v0\.0\.0-[^"]*"`)
 
 // Promise 25.2 (packages): later versions keep exit codes, results, paths and ids of effects, and the keys
@@ -171,8 +169,8 @@ func TestPromise_25_2_FrozenRuns(t *testing.T) {
 	}
 }
 
-// eventsOf gives the shapes of what a case wrote to stderr, which is JSON with --json. Runs that race are
-// without it: which branch begins first, and what of the other is seen, nobody decides.
+// eventsOf returns the shapes of what a case wrote to stderr, which is JSON with --json. It excludes runs that race: it
+// is undetermined which branch begins first, and what of the other is seen.
 func eventsOf(t *testing.T, args []string, stderr string) string {
 	if slices.Contains(args, "-q") {
 		return ""
@@ -183,10 +181,10 @@ func eventsOf(t *testing.T, args []string, stderr string) string {
 	return byPath(strings.Join(lines, ""))
 }
 
-// laterKinds are the kinds of lines that came after the corpus: a later version may have more of them.
+// laterKinds are the kinds of lines that are newer than the corpus: a later version may have more of them.
 var laterKinds = []string{"summary", "route"}
 
-// recorded adds --record to a run that is answered by a script, when the case is new.
+// recorded adds --record to a run that a script answers, if the case is new.
 func recorded(t *testing.T, name string, args []string) []string {
 	file, err := filepath.Abs(filepath.Join(frozenDir, "recorded", name+".rec"))
 	if err != nil {
@@ -233,7 +231,7 @@ func TestPromise_25_3_FrozenCassettes(t *testing.T) {
 	}
 }
 
-// ids are the ids of the effects among shapes of events, in their order.
+// ids returns the ids of the effects in shapes of events, in order.
 func ids(events string) []string {
 	var out []string
 	for line := range strings.Lines(events) {
@@ -299,7 +297,7 @@ func TestPromise_25_6_FrozenNames(t *testing.T) {
 		is := group(lines[at:])
 		lines = lines[at+len(is):]
 		for n, line := range was {
-			keyword := slices.Contains(was[:n+1], strings.Fields(head)[0]+" *") // it may be given by position as well now
+			keyword := slices.Contains(was[:n+1], strings.Fields(head)[0]+" *") // it may be passed by position too now
 			if i := slices.Index(is, line); i < 0 || !keyword && i != n {
 				t.Errorf("names.txt is frozen, and this is not there any more, or not in its place: %s", line)
 			}
@@ -307,7 +305,7 @@ func TestPromise_25_6_FrozenNames(t *testing.T) {
 	}
 }
 
-// group returns the lines of the first name: what it returns, and its parameters.
+// group returns the lines of the first name: its result, and its parameters.
 func group(lines []string) []string {
 	for i, line := range lines[1:] {
 		if strings.Contains(line, " -> ") {
@@ -317,7 +315,7 @@ func group(lines []string) []string {
 	return lines
 }
 
-// readLines returns the lines of a file of the corpus, which is written when it is new.
+// readLines returns the lines of a file of the corpus, which is written if it is new.
 func readLines(t *testing.T, name string, lines []string) []string {
 	t.Helper()
 	file := filepath.Join(frozenDir, name)
@@ -331,7 +329,7 @@ func readLines(t *testing.T, name string, lines []string) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
-// held demands that the lines of a file of the corpus are among the lines, in their order.
+// held requires that the lines of a file of the corpus occur among the lines, in order.
 func held(t *testing.T, name string, lines []string) {
 	t.Helper()
 	for _, line := range readLines(t, name, lines) {

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript"
 )
 
-// The kinds of nodes, each for an int and for a list[int] as input. A kind's text makes a new node,
-// and gives computes what that node gives, so that a run has something to be compared with.
+// The kinds of nodes, each for an int and for a list[int] as input. A kind's text makes a new node, and gives computes
+// that node's output, for comparison with a run.
 var kinds = []struct {
 	name, ints, lists string
 	gives             func(v any) any
@@ -57,7 +57,7 @@ var kinds = []struct {
 	{"handoff", "handoff(inc(), {int: fn(lambda n: n, input = int, output = int)})", "handoff(sum(), {int: fn(lambda n: n, input = int, output = int)})", base},
 }
 
-// base is what the agents of the table compute: one more of an int, the sum of a list.
+// base computes what the agents of the table compute: one more for an int, the sum for a list.
 func base(v any) any {
 	if list, ok := v.([]int); ok {
 		sum := 0
@@ -135,7 +135,7 @@ func TestPromise_3_7_Closed(t *testing.T) {
 				}
 				return a.ints
 			}
-			first := func() string { // an agent of the same input
+			first := func() string { // an agent with the same input
 				if list {
 					return "sum()"
 				}

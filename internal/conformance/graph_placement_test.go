@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// places are the ways in which a node x: str -> str can be placed, and what the structure is called
-// that it is then in. o() is another node.
+// places are the ways in which a node x: str -> str can be placed, and the name of the structure that contains it then.
+// o() is another node.
 var places = []struct{ src, kind string }{
 	{"x >> o()", "pipeline"}, {"o() >> x", "pipeline"}, {"o() >> o() >> x", "pipeline"}, {"then(o(), x, o())", "pipeline"}, {"x.then(o())", "pipeline"},
 	{"x / o()", "parallel"}, {"o() / o() / x", "parallel"}, {"par([o(), x])", "parallel"},
@@ -93,7 +93,7 @@ func TestPromise_3_8_SinglePlacement(t *testing.T) {
 		}
 	})
 
-	// A factory is the remedy; a call is no place; another file's node is placed by who loads it, once.
+	// A factory is the remedy; a call is not a place; a node of another file is placed by the file that loads it, once.
 	gives(t, "x!!", "def new_x():\n    return agent(name = \"x\", run = lambda s: s + \"!\")\nmain = new_x() >> new_x()\n", input("x"))
 	gives(t, "x!!!", "x = agent(run = lambda s: s + \"!\")\nused = x >> agent(run = lambda s: s)\ndef main():\n    return x(x(x(\"x\")))\n")
 	const lib, uses = "x = agent(run = lambda s: s + \"!\")\n", "load(\"lib.star\", \"x\")\nmain = x >> agent(run = lambda s: s)\n"
@@ -108,7 +108,7 @@ func TestPromise_3_8_SinglePlacement(t *testing.T) {
 
 	// A run calls nodes, and composes nothing.
 	for _, src := range []string{"x = agent(run = lambda s: s)\ny = agent(run = lambda s: s)\ndef main():\n    return (x >> y)(\"s\")\n", "x = agent(run = lambda s: s)\ndef main():\n    return par(x)(\"s\")\n"} {
-		found, shown := checked(src) // where loading sees it
+		found, shown := checked(src) // if loading detects it
 		if codes(found) != "AS403" || !strings.Contains(shown, "composes while the flow runs") || !strings.Contains(shown, "top level") {
 			t.Errorf("%s\ngets\n%s", src, shown)
 		}
@@ -145,12 +145,12 @@ place = taken.loop(lambda s: None)
 			t.Errorf("%s is %q, want %q\n%s", c.wrong, codes(found), c.code, shown)
 			continue
 		}
-		// Its parts are still free: what places them afterwards has nothing to add.
+		// Its parts are still free: placing them afterwards adds nothing.
 		again, shown := checked(parts + "wrong = " + c.wrong + "\nmain = x >> y\nrest = number.loop(lambda n: None)\n")
 		if codes(again) != codes(found) {
 			t.Errorf("%s fails and keeps its parts:\n%s", c.wrong, shown)
 		}
 	}
-	// What failed is not taken apart by a longer chain, and is reported once.
+	// A failed operand is not taken apart by a longer chain, and is reported once.
 	refuse(t, []refusal{{"a failed operand", parts + "main = x >> number >> y\nmore = main >> agent(input = int, output = int, run = lambda n: n)\n", "AS301", nil}})
 }

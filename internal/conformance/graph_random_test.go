@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// A growing is a random sound script: every expression is typed, and each agent gets a line of its
-// own, so that one line can be spoiled. Types are schemas T0, T1, ...: nothing fits anything else.
+// A growing is a random sound script: every expression is typed, and each agent is on its own line, so that one line
+// can be broken. Types are schemas T0, T1, ...: nothing fits anything else.
 type growing struct {
 	rng    *rand.Rand
 	lines  []string
@@ -45,15 +45,15 @@ func (g *growing) agent(in, out string, freeIn, freeOut bool) string {
 
 var randomOperators = []string{"then", "par", "forum", "loop", "branch", "each"}
 
-// node writes an expression of type in -> out; free says which of the two nothing around it holds
-// it to. The operators are of depth ops; outer is the one around it.
+// node returns an expression of type in -> out; freeIn and freeOut say whether nothing around it fixes the type. The
+// operators are nested depth deep; outer is the one around it.
 func (g *growing) node(in, out string, depth int, outer string, freeIn, freeOut bool) string {
 	if depth == 0 {
 		return g.agent(in, out, freeIn, freeOut)
 	}
 	op := randomOperators[g.rng.IntN(len(randomOperators))]
 	g.pairs[[2]string{outer, op}] = true
-	// One operand goes deeper, the others are agents.
+	// One operand is nested deeper, the others are agents.
 	deep := g.rng.IntN(2)
 	kid := func(i int, in, out string, freeIn, freeOut bool) string {
 		if i == deep {
@@ -79,7 +79,7 @@ func (g *growing) node(in, out string, depth int, outer string, freeIn, freeOut 
 		join := g.agent("list["+mid+"]", out, false, freeOut)
 		return choose(fmt.Sprintf("((%s) / (%s) >> %s)", a, b, join), fmt.Sprintf("then(par(%s, %s), %s)", a, b, join))
 	case "forum":
-		// What a participant says is part of a transcript, which takes any type.
+		// The text of a participant is part of a transcript, which accepts any type.
 		a, b := kid(0, in, g.fresh(), false, true), kid(1, in, out, false, freeOut)
 		return choose(fmt.Sprintf("((%s) * (%s))", a, b), fmt.Sprintf("forum(%s, %s)", a, b))
 	case "loop":
@@ -172,7 +172,7 @@ func TestPromise_3_14_LongScripts(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatalf("a sound program is refused:\n%s", shown)
 	}
-	// The steps of its code, of which there are a few for each line.
+	// The steps of its code, a few for each line.
 	for _, c := range []struct {
 		lines int
 		steps uint64

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// turns counts how often the node of a name ran.
+// turns counts how often the node with a name ran.
 func turns(t *testing.T, src, name string, opts ...agentscript.RunOption) (int, agentscript.Result, error) {
 	t.Helper()
 	n := 0
@@ -85,7 +85,7 @@ def record(name):
 `
 	gives(t, "c<x|a:a<x|>,b:b<x|>>", seen+`main = record("a") * record("b") * record("c")`, input("x"))
 	gives(t, "c<x|a:a<x|>,b:b<x|>,a:a<x|a:a<x|>,b:b<x|>>,b:b<x|a:a<x|>,b:b<x|>>>", seen+`main = forum(record("a"), record("b"), record("c"), rounds = 2)`, input("x"))
-	// A captain of one parameter gets the input alone; numbers and instances stand as they are.
+	// A captain with one parameter gets only the input; numbers and instances are unchanged.
 	gives(t, "38", `
 def part(k):
     return agent(name = k, input = list[int], output = int, run = lambda xs: xs[0])
@@ -96,7 +96,7 @@ main = forum(fn(lambda n: n, input = int, output = int), fn(lambda n: "x", input
     agent(input = int, output = list[any], run = lambda n, said: [s["output"] for s in said]))
 `, input(5))
 
-	// A model reads the transcript in its messages, after the input, each line with who said it.
+	// A model reads the transcript in its messages, after the input, each line with its speaker.
 	_, calls := asked(t, `
 opener = agent(prompt = "Open.")
 critic = agent(prompt = "Object.")
@@ -182,7 +182,7 @@ def text():
 		{"handlers", types + "main = fn(lambda n: n > 1, input = int, output = bool).branch({True: fn(lambda b: 1, output = int), False: fn(lambda b: \"\", output = str)})\n", "AS303",
 			[]string{"the route for True gives int, the route for False gives str", "declare it: output = int | str"}},
 	})
-	// The remedies hold.
+	// The remedies work.
 	loaded(t, agentscript.New(), types+"main = par(to(A), to(C), output = A | C)\n")
 	loaded(t, agentscript.New(), types+"main = fn(lambda n: True, input = int, output = bool).branch({True: fn(lambda b: 1, output = int), False: fn(lambda b: \"\", output = str)}, output = int | str)\n")
 }
@@ -221,8 +221,7 @@ def slow(k):
 	})
 }
 
-// atOnce runs main on a model whose first calls wait for each other: it tells how many calls were
-// under way at one time, at most.
+// atOnce runs main on a model whose first calls wait for each other, and checks the maximum number of concurrent calls.
 func atOnce(t *testing.T, src string, want int) int {
 	t.Helper()
 	var mu sync.Mutex
@@ -241,7 +240,7 @@ func atOnce(t *testing.T, src string, want int) int {
 		case <-ctx.Done():
 		case <-hang.Context(t).Done():
 		}
-		time.Sleep(time.Millisecond) // for one too many to be seen
+		time.Sleep(time.Millisecond) // so that one too many would be seen
 		mu.Lock()
 		under--
 		mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript"
 )
 
-// The nodes that the rows of the algebra are made of. Each composition changes the type, so that a
-// row's types are its own: count str -> int, half int -> float, show float -> str.
+// The nodes in the rows of the algebra. Each composition changes the type, so that each row has distinct types: count
+// str -> int, half int -> float, show float -> str.
 const algebraParts = `
 def count():
     return agent(name = "count", input = str, output = int, run = lambda s: len(s))
@@ -30,7 +30,7 @@ Size = union("A size", Small, Big)
 pipe = count() >> half()
 `
 
-// algebra are the rows: a left and a right operand, and what their composition is and gives.
+// algebra are the rows: a left and a right operand, and the type and result of their composition.
 var algebra = []struct {
 	name, src, in, out, input, want string
 }{
@@ -133,12 +133,12 @@ Big = enum("x", "y", "z")
 		if _, shown := checked(head + "main = a >> b\n"); !strings.Contains(shown, c.remedy) {
 			t.Errorf("from %s to %s the remedy %q is missing:\n%s", c.from, c.to, c.remedy, shown)
 		}
-		if c.step != "" { // the remedy holds
+		if c.step != "" { // the remedy works
 			loaded(t, agentscript.New(), head+"main = a >> "+c.step+" >> b\n")
 		}
 	}
 	gives(t, "[2.0,2.5]", `main = fn(lambda n: n, input = int, output = int) >> fn(float) >> par(fn(lambda x: x, input = float, output = float), fn(lambda x: x + 0.5, input = float, output = float))`, input(2))
-	// What is `any` on paper is checked when it runs, and noted under strict.
+	// What has type `any` is checked when it runs, and noted under strict.
 	const loose = "main = fn(lambda s: s) >> fn(lambda n: n + 1, input = int, output = int)\n"
 	gives(t, "3", loose, input(2))
 	fails(t, "AS705", loose, []agentscript.RunOption{input("two")}, "want int, got")
@@ -198,7 +198,7 @@ main = fn(made, input = int, output = Animal).branch(%)
 	for n, want := range []string{"d", "c", "o"} {
 		gives(t, want, strings.ReplaceAll(route, "%", `{Dog: to("d"), Cat: to("c")}, otherwise = to("o")`), input(n))
 	}
-	// The first route that takes a value wins, in the order written.
+	// The first route that accepts a value wins, in source order.
 	gives(t, "a", strings.ReplaceAll(route, "%", `[when(lambda x: x.n < 2, to("a")), when(lambda x: x.n < 9, to("b"))], otherwise = to("c")`), input(1))
 	gives(t, "b", strings.ReplaceAll(route, "%", `[when(lambda x: x.n < 2, to("a")), when(lambda x: x.n < 9, to("b"))], otherwise = to("c")`), input(2))
 	// What only a run can know ends in an error that names the value's type.
@@ -262,7 +262,7 @@ func TestPromise_3_5_SkillForOutput(t *testing.T) {
 		"a variant of it":     `x = agent(output = U, skills = [skill("s", "S.", output = W)])`,
 		"the one that is run": `x = agent(output = T, run = lambda s: T(n = 1))`,
 	} {
-		if found, shown := checked(types + src + "\n"); found.HasErrors() { // that a skill is never reached is a warning
+		if found, shown := checked(types + src + "\n"); found.HasErrors() { // it is a warning that a skill is never reached
 			t.Errorf("%s: refused:\n%s", name, shown)
 		}
 	}

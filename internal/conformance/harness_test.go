@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// script is a directory that holds flow.star and, given as names and texts, files beside it.
+// script returns a directory with flow.star and, given as names and texts, files next to it.
 func script(src string, files ...string) fstest.MapFS {
 	fsys := fstest.MapFS{"flow.star": {Data: []byte(src)}}
 	for i := 0; i+1 < len(files); i += 2 {
@@ -26,7 +26,7 @@ func script(src string, files ...string) fstest.MapFS {
 	return fsys
 }
 
-// loaded loads a script that has to be sound.
+// loaded loads a script that must be sound.
 func loaded(t *testing.T, eng *agentscript.Engine, src string, files ...string) *agentscript.Module {
 	t.Helper()
 	mod, err := eng.Load(t.Context(), script(src, files...), "flow.star")
@@ -37,7 +37,7 @@ func loaded(t *testing.T, eng *agentscript.Engine, src string, files ...string) 
 	return mod
 }
 
-// checked gives what check finds in a script, and how a person sees it.
+// checked returns the findings of check in a script, and their rendered form.
 func checked(src string, files ...string) (diag.List, string) {
 	return checkedBy(agentscript.New(), src, files...)
 }
@@ -51,7 +51,7 @@ func checkedBy(eng *agentscript.Engine, src string, files ...string) (diag.List,
 	return found, b.String()
 }
 
-// codes are the codes of a list, in its order.
+// codes returns the codes of a list, in order.
 func codes(l diag.List) string {
 	out := make([]string, len(l))
 	for i, d := range l {
@@ -60,7 +60,7 @@ func codes(l diag.List) string {
 	return strings.Join(out, " ")
 }
 
-// gives runs a script's main and compares the result as text: a str verbatim, all else as JSON.
+// gives runs a script's main and compares the result as text: a str verbatim, anything else as JSON.
 func gives(t *testing.T, want, src string, opts ...agentscript.RunOption) {
 	t.Helper()
 	mod := loaded(t, agentscript.New(), src)
@@ -72,8 +72,7 @@ func gives(t *testing.T, want, src string, opts ...agentscript.RunOption) {
 	}
 }
 
-// computes loads a script without main, whose def got() gives a value; the result is compared as
-// JSON.
+// computes loads a script without main, whose def got() returns a value; the result is compared as JSON.
 func computes(t *testing.T, want, src string, files ...string) {
 	t.Helper()
 	mod := loaded(t, agentscript.New(), src+"\n\ndef main():\n    return got()\n", files...)
@@ -85,8 +84,7 @@ func computes(t *testing.T, want, src string, files ...string) {
 	}
 }
 
-// fails runs a script's main, which has to end in an error of the code whose text contains all of
-// the words.
+// fails runs a script's main, which must end in an error with the code whose text contains all of the words.
 func fails(t *testing.T, code diag.Code, src string, opts []agentscript.RunOption, words ...string) {
 	t.Helper()
 	mod := loaded(t, agentscript.New(), src)
@@ -106,7 +104,7 @@ func fails(t *testing.T, code diag.Code, src string, opts []agentscript.RunOptio
 	}
 }
 
-// input gives an input of main, by JSON or as a str.
+// input returns an input of main, as JSON or as a str.
 func input(v any) agentscript.RunOption { return agentscript.Input(v) }
 
 // asked runs a script on a scripted model and returns the calls that it made.

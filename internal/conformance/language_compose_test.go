@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// shape writes a node as nested words with its types: what a composition is, however spelled.
+// shape returns a node as nested words with its types: what a composition is, however it is written.
 func shape(n *flow.Node) string {
 	var b strings.Builder
 	b.WriteString(n.Kind().String())
@@ -28,8 +28,8 @@ func shape(n *flow.Node) string {
 	return b.String()
 }
 
-// Agents that the scripts of these tests are made of: each in a factory, so that a script can have
-// it in several spellings. inc and double count, wrap shows, halve gives a list.
+// The agents of the scripts in these tests, each in a factory, so that a script can contain it in several spellings.
+// inc and double count, wrap shows, halve returns a list.
 const factories = `
 def inc():
     return agent(name = "inc", input = int, output = int, run = lambda n: n + 1)
@@ -123,7 +123,7 @@ def one():
 			}
 		})
 	}
-	// A parallel in a parallel of the same inputs is two lists, one in the other.
+	// A parallel in a parallel with the same inputs is two nested lists.
 	gives(t, `[[1,1],1]`, ints+"main = par(par(one(), one()), then(one(), one()), output = list[int] | int)", input(1))
 	gives(t, `[1,1,1]`, ints+"main = one() / one() / one()", input(1))
 	// The operand that was taken apart is used up: it has a place.

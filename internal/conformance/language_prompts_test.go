@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
-// Types with all that can be said of them.
+// Types with everything that can be declared about them.
 const described = `
 Measurement = schema("Distance measurement between two points",
     distance = field(float, "Value in meters"),
@@ -31,7 +31,7 @@ Note = schema("A note", _llm_description = "A note is one line,\nno more.", text
 Specification = schema("A structured API specification", endpoints = field(list[str], "Paths to implement"), owner = str)
 `
 
-// systems are agents whose system texts the promise is about; each answers once.
+// systems are the agents whose system texts are promised; each answers once.
 var systems = []struct{ name, src, in, answer string }{
 	{"prompt_alone", `main = agent(prompt = "You are brief.")`, "x", "y"},
 	{"schema", `main = agent(output = Measurement, prompt = "Measure.")`, "x", `{"distance": 1, "label": "l"}`},
@@ -63,7 +63,7 @@ func TestPromise_2_14_SystemPrompt(t *testing.T) {
 			golden(t, "prompts/"+s.name, calls[0].Request.System+"\n")
 		})
 	}
-	for name, parts := range map[string][]string{ // what a golden file cannot lose unnoticed
+	for name, parts := range map[string][]string{ // parts that a golden file must not lose unnoticed
 		"union":                 {"Review.\n\n", `Set "type" to the variant name.`, "Approved: Code is ready to ship", "<float: Confidence score 0.0 to 1.0>", "Decision: Decision on whether code is ready to ship\n"},
 		"skill":                 {"You review.\n\n", "## Skill: review-code", "- endpoints (list[str]): Paths to implement", "- style-guide — Preferred coding style"},
 		"own_description":       {"A note is one line,\nno more."},

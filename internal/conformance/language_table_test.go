@@ -133,7 +133,7 @@ func TestPromise_2_13_OneTable(t *testing.T) {
 				}
 			}
 			if short := b.Name[:len(b.Name)-1] + "qz"; len(b.Name) > 4 {
-				// Of two names that are as near, such as approve and approval, either will do.
+				// Of two equally near names, such as approve and approval, either is accepted.
 				if found, shown := checkedBy(eng, "x = "+short+"(1)\n"); codes(found) != "AS201" || !strings.Contains(shown, `did you mean "`+b.Name[:len(b.Name)-1]) {
 					t.Errorf("%s is not understood:\n%s", short, shown)
 				}

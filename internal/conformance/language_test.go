@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// A value that Python code of the table computes, as JSON.
+// A computation is a function got, in the language, and the JSON of its result.
 type computation struct{ name, src, want string }
 
 func compute(t *testing.T, cases []computation) {
@@ -17,7 +17,7 @@ func compute(t *testing.T, cases []computation) {
 	}
 }
 
-// A script that is refused: the codes that check finds, in order, and words of what it says.
+// A script that is rejected: the codes that check finds, in order, and words of the messages.
 type refusal struct {
 	name, src, codes string
 	words            []string

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/mock"
 )
 
-// acting has tools that read, that act, and that delegate, and touches the world itself.
+// acting has tools that read, that act, and that delegate, and uses capabilities itself.
 const acting = `
 Receipt = schema("A receipt", id = field(str, pattern = "^R-[0-9]{4}$"), paid = bool)
 
@@ -73,7 +73,7 @@ func TestPromise_26_60_Mock(t *testing.T) {
 		t.Errorf("another seed gives %s%s", other.stdout, other.stderr)
 	}
 
-	// Nothing is bought, so that a bound in money needs no model with a price.
+	// Nothing is bought, so a bound in money needs no model with a price.
 	if out := inside(t, "run", "-q", "--mock", "--max-usd", "0.01", "ship.star", "x = 1"); out.code != 0 || !strings.HasPrefix(out.stdout, "Deployed") {
 		t.Errorf("with a bound in money: exit code %d, %s%s", out.code, out.stdout, out.stderr)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// providerError is a refusal of a provider, in the shape of OpenAI's.
+// providerError returns a refusal of a provider, in OpenAI's format.
 func providerError(status int, code, message string) llmtest.Reply {
 	return llmtest.Reply{Status: status, Body: fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","code":%q}}`, message, code)}
 }
@@ -196,7 +196,7 @@ main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply, stock
 	})
 }
 
-// results are the texts of a request's tool results, in order.
+// results returns the texts of a request's tool results, in order.
 func results(body map[string]any) []string {
 	var out []string
 	for _, m := range messages(body) {
@@ -258,7 +258,7 @@ func TestPromise_6_8_CancelInFlight(t *testing.T) {
 	})
 }
 
-// watched starts a provider that gives one reply and tells when its caller is gone.
+// watched starts a provider that gives one reply and signals when its caller has disconnected.
 func watched(t *testing.T, reply llmtest.Reply, gone chan<- struct{}) *llmtest.Server {
 	t.Helper()
 	s := serving(t, reply)

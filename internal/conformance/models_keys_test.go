@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// keyVariables are those of every provider, and what client libraries are known to read.
+// keyVariables are the variables of every provider, and those that client libraries are known to read.
 var keyVariables = []string{"OPENAI_API_KEY", "OLLAMA_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY", "OPENROUTER_API_KEY", "AGENTSCRIPT_COMPAT_API_KEY",
 	"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_ORGANIZATION", "HUGGINGFACEHUB_API_TOKEN"}
 
@@ -39,7 +39,7 @@ func TestPromise_6_7_KeysStay(t *testing.T) {
 	var env, pairs []string
 	set := func(name, value string) {
 		env, pairs = append(env, name+"="+value), append(pairs, name, value)
-		t.Setenv(name, value) // whatever reads the environment all the same finds it
+		t.Setenv(name, value) // so that anything that reads the environment nevertheless finds it
 	}
 	for _, name := range keyVariables {
 		set(name, canary(name))
@@ -62,7 +62,7 @@ func TestPromise_6_7_KeysStay(t *testing.T) {
 	defer models.Close()
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models)), plainAgent)
 
-	// All that a host or a user gets to see.
+	// Everything that a host or a user sees.
 	var seen bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&seen, nil))
 	for provider := range own {
@@ -224,7 +224,7 @@ func TestPromise_6_10_NamesAndKeys(t *testing.T) {
 			_, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventToken, func(engine.Event) { begun++ })).Wait()
 			var e *engine.Error
 			at := "flow.star:2:8"
-			if c.code == "AS708" { // what is wrong is the name itself
+			if c.code == "AS708" { // the name itself is wrong
 				at = "flow.star:2:22"
 			}
 			if !errors.As(err, &e) || !errors.Is(err, engine.ErrConfig) || string(e.Code) != c.code || e.Pos.String() != at {
@@ -238,7 +238,7 @@ func TestPromise_6_10_NamesAndKeys(t *testing.T) {
 			if strings.Contains(e.Message+e.Help, "two words") {
 				t.Error("the key is shown")
 			}
-			// The same can be had before a run.
+			// The same is available before a run.
 			if c.model != "" {
 				if early := c.models.Check(c.model); early == nil || early.Message != e.Message {
 					t.Errorf("Check says %v", early)

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// counting is a transport that counts the connections it opens.
+// counting returns a transport that counts the connections it opens.
 func counting(opened *atomic.Int64) http.RoundTripper {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	return tripper(func(r *http.Request) (*http.Response, error) {

@@ -20,14 +20,14 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// limited refuses a call and says when to come back.
+// limited returns a refusal that says when to come back.
 func limited(ms string) llmtest.Reply {
 	r := providerError(429, "rate_limit_exceeded", "slow down")
 	r.Header = map[string]string{"Retry-After-Ms": ms}
 	return r
 }
 
-// reliable runs a script over a provider and gives the retries that it was told of.
+// reliable runs a script with a provider and returns the reported retries.
 func reliable(t *testing.T, src string, s *llmtest.Server, opts ...llm.Option) (agentscript.Result, []engine.Event, error) {
 	t.Helper()
 	again := llm.WithRetry(llm.RetryPolicy{First: time.Millisecond, Most: time.Millisecond})
@@ -102,7 +102,7 @@ func TestPromise_6_22_InFlight(t *testing.T) {
 			provider := transport(func(r *http.Request) (*http.Response, error) {
 				count(r, 1)
 				defer count(r, -1)
-				_, _ = io.Copy(io.Discard, r.Body) // it is of no interest
+				_, _ = io.Copy(io.Discard, r.Body) // it is not used
 				r.Body.Close()
 				<-answer
 				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
@@ -124,7 +124,7 @@ def main(n = int):
 				runs = append(runs, mod.Start(t.Context(), agentscript.Args(map[string]any{"n": branches})))
 			}
 			for answered := range len(runs) * branches {
-				synctest.Wait() // all that can go on has gone on: what is not in flight waits for what is
+				synctest.Wait() // everything that can continue has continued: what is not in flight waits for what is
 				mu.Lock()
 				k, m := busy["Bearer k-of-a-test"], busy["Bearer m-of-a-test"]
 				mu.Unlock()
@@ -142,7 +142,7 @@ def main(n = int):
 	}
 }
 
-// transport is a function that answers requests in the place of a network.
+// transport is a function that answers requests in place of a network.
 type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

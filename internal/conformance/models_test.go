@@ -49,7 +49,7 @@ func TestPromise_6_1_OpenAI(t *testing.T) {
 			body := asked[0]
 			usage := ""
 			if provider == "openrouter" {
-				usage = " usage" // asks for what others tell anyway
+				usage = " usage" // requests what others report anyway
 			}
 			if got := members(body); len(asked) != 1 || got != "messages model"+usage {
 				t.Errorf("%d requests with %s", len(asked), got)
@@ -63,7 +63,7 @@ func TestPromise_6_1_OpenAI(t *testing.T) {
 			switch provider {
 			case "mistral":
 				seed = "random_seed"
-			case "deepseek": // has none, and to set it is an error
+			case "deepseek": // has none, and setting it is an error
 				if _, asked, _, err = overTheWire(t, name, script, input("x"), answer); err == nil || len(asked) != 0 || !strings.Contains(err.Error(), "seed") {
 					t.Errorf("a seed gives %v after %d requests", err, len(asked))
 				}
@@ -174,7 +174,7 @@ func TestPromise_6_2_Ollama(t *testing.T) {
 	})
 }
 
-// ownModel is a host's model: it says what it was asked.
+// ownModel is a host's model: it repeats its request.
 type ownModel struct {
 	llms.Model
 	name string
@@ -237,7 +237,7 @@ func TestPromise_6_3_OwnModel(t *testing.T) {
 			t.Errorf("%s: %v", model, err)
 		}
 	}
-	// Over what the script names, for one agent or for the run.
+	// In place of what the script names, for one agent or for the run.
 	if res, err := ask("", agentscript.Model("zoo/cat")); err != nil || !strings.HasPrefix(res.Text(), "zoo's cat") {
 		t.Errorf("%s, %v", res.Text(), err)
 	}

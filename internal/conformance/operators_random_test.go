@@ -14,7 +14,7 @@ type term struct {
 	op    string // ">>", "/" or "*"; "" for an agent
 	call  bool   // written as the function of the operator
 	kids  []*term
-	named string // how it is handed on: see [terms.written]
+	named string // how its value is passed on: see [terms.written]
 	agent string
 }
 
@@ -27,8 +27,8 @@ type terms struct {
 
 var functionOf = map[string]string{">>": "then", "/": "par", "*": "forum"}
 
-// term makes a term of at most so many operators on each other, the outermost op, or any where that is
-// "". Members of forums hear what was said.
+// term returns a term of at most depth nested operators, the outermost op, or any if that is "". Members of forums hear
+// the transcript.
 func (g *terms) term(depth int, within, op string) *term {
 	g.count++
 	if depth == 0 || g.IntN(4) == 0 {
@@ -49,7 +49,7 @@ func (g *terms) term(depth int, within, op string) *term {
 	}
 	for i := range kids {
 		same := ""
-		if i == 0 && g.IntN(2) == 0 { // chains of one operator are what this is about
+		if i == 0 && g.IntN(2) == 0 { // chains of one operator are the subject here
 			same = t.op
 		}
 		t.kids = append(t.kids, g.term(depth-1, t.op, same))
@@ -62,7 +62,7 @@ func (g *terms) fresh() string {
 	return fmt.Sprintf("v%d", g.count)
 }
 
-// written is a term in operators, with statements before it that hand its value on.
+// written returns a term in operators, with statements before it that pass its value on.
 func (g *terms) written(t *term) string {
 	if t.op == "" {
 		return t.agent
@@ -99,7 +99,7 @@ func (g *terms) written(t *term) string {
 	return text
 }
 
-// canonical is a term in functions alone.
+// canonical returns a term in functions only.
 func canonical(t *term) string {
 	if t.op == "" {
 		return t.agent
@@ -115,7 +115,7 @@ func canonical(t *term) string {
 	return functionOf[t.op] + "(" + strings.Join(members, ", ") + ")"
 }
 
-// opensLeft reports whether the term is an operator whose left operand is no parameter.
+// opensLeft reports whether the term is an operator whose left operand is not a parameter.
 func (t *term) opensLeft() bool { return !t.call && t.named != "argument" }
 
 // opened reports whether an operator opens the term as its left operand.

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 )
 
-// Agents of the scripts below: say("a") adds its name to what it gets, hear("c") lists whom it heard.
+// Agents of the scripts below: say("a") adds its name to its input, hear("c") lists whom it heard.
 const speakers = `
 def say(name):
     return agent(name = name, run = lambda s, n = name: s + n)
@@ -64,7 +64,7 @@ func TestPromise_26_43_OperatorsOpenWhatOperatorsMade(t *testing.T) {
 			gives(t, c.want, speakers+c.src+"\n", input("x"))
 		})
 	}
-	// A file that is loaded means by its names what it would mean here.
+	// The names of a loaded file mean what they would mean here.
 	mod := loaded(t, agentscript.New(), "load(\"pair.star\", \"q\")\nc = agent(run = lambda s: s + \"c\")\nmain = q / c\n", "pair.star", speakers+"q = a / b\n")
 	if res, err := mod.Start(t.Context(), input("x")).Wait(); err != nil || res.Text() != `["xa","xb","xc"]` {
 		t.Errorf("a loaded name: %s, %v", res.Text(), err)

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// asks are flows that end up waiting for a person, and how much of what a run may hold each does.
+// asks are flows that end up waiting for a person, with the bounds on what a run of each may hold.
 var asks = []struct {
 	name, src   string
 	heap, stack float64 // KiB
@@ -35,7 +35,7 @@ main = agent(prompt = "A.", tools = [send], policy = policy(ask = ["send(amount>
 	{"call of a tool of the host", `main = agent(prompt = "A.", tools = [pay], policy = policy(ask = ["pay(amount>1)"]))`, 4, 8},
 	// The branch keeps its interpreter, which ran before.
 	{"call behind a function", `main = fn(lambda s: s, input = str, output = str) >> agent(prompt = "A.", tools = [pay], policy = policy(ask = ["pay"]))`, 5, 8},
-	// The interpreter stands on the stack as well.
+	// The interpreter is on the stack too.
 	{"function", "def main():\n    return approve(\"Publish it?\", \"a text\").reason\n", 4, 16},
 	{"function that is a tool", `
 def send(amount = int, to = str):
@@ -87,7 +87,7 @@ func TestPromise_12_8_ParkedApproval(t *testing.T) {
 	unraced(t)
 	for _, w := range asks {
 		f := parkedApproval(t, 2000, w.src)
-		for range 3 { // what the runtime and other tests free late is held for some of the runs
+		for range 3 { // what the runtime and other tests free late is attributed to some of the runs
 			if f.heap <= w.heap*1024 {
 				break
 			}
@@ -99,8 +99,8 @@ func TestPromise_12_8_ParkedApproval(t *testing.T) {
 	}
 }
 
-// within demands that a run holds one goroutine, no file, and no more than so many KiB of heap and stack.
-// Stacks come in powers of two; the rest is what the runtime keeps free.
+// within requires that a run holds one goroutine, no file, and no more than the given KiB of heap and stack. Stacks
+// come in powers of two; the rest is what the runtime keeps free.
 func (f footprint) within(t *testing.T, name string, heap, stack float64) {
 	t.Helper()
 	if f.heap > heap*1024 || f.stack > (stack+stack/16)*1024 || f.goroutines < 0.995 || f.goroutines > 1.005 || f.files > 0.01 {

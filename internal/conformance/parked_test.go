@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// holding is a model that never answers and counts who waits for it.
+// holding is a model that never answers and counts its waiting callers.
 type holding struct {
 	mu sync.Mutex
 	n  int
@@ -39,7 +39,7 @@ func (h *holding) waiting() int {
 // footprint is what a run holds while it is parked.
 type footprint struct{ heap, stack, goroutines, files float64 }
 
-// park starts n runs, waits until all of them are parked, tells what each holds, and ends them.
+// park starts n runs, waits until all of them are parked, measures what each holds, and ends them.
 func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int) footprint {
 	t.Helper()
 	read := func() (m runtime.MemStats, goroutines, files int) {
@@ -76,7 +76,7 @@ func park(t testing.TB, n int, start func() *agentscript.Run, parked func() int)
 	return footprint{per(before.HeapAlloc, after.HeapAlloc), per(before.StackInuse, after.StackInuse), float64(has-had) / float64(n), float64(open-opened) / float64(n)}
 }
 
-// openFiles counts the open files of this process, sockets among them; 0 where it cannot be told.
+// openFiles counts the open files of this process, including sockets; 0 if it cannot be determined.
 func openFiles() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -114,7 +114,7 @@ func parkedFlow(t testing.TB, n int, src string, takesInput bool) footprint {
 	return park(t, n, func() *agentscript.Run { return mod.Start(context.Background(), opts...) }, h.waiting)
 }
 
-// BenchmarkParkedRun is what a run holds while it waits for a model, in memory and on the wire.
+// BenchmarkParkedRun measures what a run holds while it waits for a model, in memory and on the wire.
 func BenchmarkParkedRun(b *testing.B) {
 	report := func(b *testing.B, f footprint) {
 		b.ReportMetric(f.heap, "heap-B/run")
@@ -217,7 +217,7 @@ func newSilence(t testing.TB) *silence {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, c := range s.conns {
-			_ = c.Close() // its peer is gone
+			_ = c.Close() // its peer has disconnected
 		}
 	})
 	return s

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// figure is a row of the performance page.
+// figure matches a row of the performance page.
 var figure = regexp.MustCompile("(?m)^\\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\| `([^`|]+)` \\|$")
 
 // Promise 12.7 (performance): each figure of the performance page names the benchmark that gives it.

@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// What is gated are allocations, bytes and visits, never time: time belongs to the machine.
+// The bounds are on allocations, bytes and visits, never on time, which depends on the machine.
 
 func unraced(t *testing.T) {
 	t.Helper()
@@ -67,7 +67,7 @@ func (c *noop) loop(turns int) *flow.Node {
 	return c.Loop(c.site("loop"), c.steps(1)[0], flow.LoopOptions{Next: next, Max: turns + 1})
 }
 
-// cost is what a run allocates: how often, and how many bytes.
+// cost is what a run allocates: the number of allocations, and their bytes.
 type cost struct{ allocs, bytes float64 }
 
 // allocated measures a run of a spec.
@@ -94,7 +94,7 @@ func measured(run func()) cost {
 	return cost{float64(after.Mallocs-before.Mallocs) / runs, float64(after.TotalAlloc-before.TotalAlloc) / runs}
 }
 
-// perStep is what each of the steps costs that the larger flow has more.
+// perStep returns the cost of each additional step in the larger flow.
 func perStep(t *testing.T, small, large *flow.Node, steps int) cost {
 	t.Helper()
 	a := allocated(t, &run.Spec{Node: small, Input: generable.IntOf(1)})
@@ -110,7 +110,7 @@ func TestPromise_12_1_NodeAllocations(t *testing.T) {
 	for name, flow := range map[string]func(int) *flow.Node{"in a chain": c.chain, "in a loop": c.loop} {
 		for _, n := range []int{100, 900} {
 			got := perStep(t, flow(1), flow(1+n), n)
-			if got.allocs > 3.005 { // the runtime may allocate once in a run
+			if got.allocs > 3.005 { // the runtime may allocate once during a run
 				t.Errorf("%s of %d: %.2f allocations", name, n, got.allocs)
 			}
 			t.Logf("%s of %d: %.2f allocations, %.0f bytes", name, n, got.allocs, got.bytes)
@@ -203,7 +203,7 @@ func TestPromise_12_4_ParkedRun(t *testing.T) {
 		t.Logf("%s: %.0f bytes of heap, %.0f of stack, %.2f goroutines", w.name, f.heap, f.stack, f.goroutines)
 		stack := 8.0
 		if !w.input {
-			stack *= 2 // the interpreter stands on it as well
+			stack *= 2 // the interpreter is on it too
 		}
 		f.within(t, w.name, 4, stack)
 	}
@@ -271,13 +271,13 @@ func TestPromise_12_6_NobodyListens(t *testing.T) {
 	if heard.allocs < alone.allocs+200 {
 		t.Errorf("a hundred steps that somebody listens to cost %.0f allocations, unheard %.0f: this test cannot tell", heard.allocs, alone.allocs)
 	}
-	// An id hashes the request, so a prompt of a megabyte shows who asked for it: here two calls of
-	// a model, with one of a tool between them.
+	// An id hashes the request, so a prompt of a megabyte shows who requested the id: here two model calls, with one
+	// tool call between them.
 	prompt := strings.Repeat("Be brief. ", 100_000)
 	call := func(l engine.Listener, j engine.Journal) float64 {
 		t.Helper()
 		ping := &agent.Tool{Name: "ping", Doc: "Pings.", Run: engine.GoFunc("ping", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("pong"), nil })}
-		asked := c.Agent(c.site("agent"), &agent.Spec{Name: "a", Prompt: prompt, Tools: []*agent.Tool{ping}}) // one that was never asked
+		asked := c.Agent(c.site("agent"), &agent.Spec{Name: "a", Prompt: prompt, Tools: []*agent.Tool{ping}}) // one that was never called
 		caller := answering(func(_ context.Context, _ string, r *model.Request) engine.Outcome {
 			if len(r.Messages) == 1 {
 				return calling("ping", "{}")

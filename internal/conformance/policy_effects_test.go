@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// touching is a script whose tools touch the world in ways that are not seen at a glance.
+// touching is a script whose tools use capabilities in ways that are not obvious.
 const touching = `
 run = sh.run
 m = http

@@ -16,13 +16,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// policed is a run under rules: what its model was told, what was called and what people were asked.
+// policed is the result of a run under rules: what its model received, what was called and what people were asked.
 type policed struct {
 	res    agentscript.Result
 	err    error
 	told   []string
 	system string
-	called []string // the arguments with which the tool of the host was called
+	called []string // the arguments with which the host's tool was called
 	asked  []string
 	events []engine.Event
 }
@@ -33,7 +33,7 @@ func (p *policed) failure() *engine.Error {
 	return e
 }
 
-// policyRun are the settings of one.
+// policyRun holds the settings of a run.
 type policyRun struct {
 	src     string
 	answers []engine.Outcome
@@ -88,8 +88,7 @@ func (c policyRun) do(t *testing.T) *policed {
 	return p
 }
 
-// tells demands words in what the model was told, one after the other; one that begins with ! is
-// not to be there.
+// tells requires words in what the model received, in order; a word that begins with ! must be absent.
 func (p *policed) tells(t *testing.T, words ...string) {
 	t.Helper()
 	if len(p.told) != len(words) {
@@ -102,7 +101,7 @@ func (p *policed) tells(t *testing.T, words ...string) {
 	}
 }
 
-// policies are the texts of the policy events, with the codes of their errors.
+// policies returns the texts of the policy events, with the codes of their errors.
 func (p *policed) policies() string {
 	var out []string
 	for _, e := range p.events {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// TestObserversAreToldOfCallsThatCannotBeMade has on_error told of every call that fails, those of a
-// tool that there is not and those that a tool's own rules bar among them.
+// TestObserversAreToldOfCallsThatCannotBeMade checks that on_error observes every failed call, including those of a
+// missing tool and those that a tool's own rules forbid.
 func TestObserversAreToldOfCallsThatCannotBeMade(t *testing.T) {
 	p := policyRun{src: `def look(): return "x"
 main = agent(prompt = "Pay.", tools = [tool(look, max = 1), tool(pay, forbidden = "not now")], hooks = hooks(on_error = lambda f: print(f.code)))
@@ -26,9 +26,9 @@ main = agent(prompt = "Pay.", tools = [tool(look, max = 1), tool(pay, forbidden 
 	}
 }
 
-// TestObserversSeeTheCallThatWasMade holds on_tool_use and after_tool to the arguments with which the
-// tool was executed, whoever changed them: an interceptor, a fixer or a person. An interceptor is asked
-// about each execution anew, with what the call was asked with.
+// TestObserversSeeTheCallThatWasMade checks that on_tool_use and after_tool get the arguments with which the tool was
+// executed, whoever changed them: an interceptor, a fixer or a person. An interceptor is called for each execution
+// again, with the original arguments of the call.
 func TestObserversSeeTheCallThatWasMade(t *testing.T) {
 	edit := func(_ context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
 		v, err := r.Fits(`{"amount": 7, "to": "ann"}`)

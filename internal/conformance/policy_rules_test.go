@@ -110,7 +110,7 @@ main = agent(prompt = "Look.", tools = [login, tool(look, max = 2, only_after = 
 	if p.err != nil {
 		t.Error(p.err)
 	}
-	// What a policy denies is not made, and so is no call: in the same answer and in those before it.
+	// What a policy denies is not executed, and does not count as a call, in the same answer and in earlier ones.
 	const ops = `
 def restart(service = str): return "restarted " + service
 main = agent(prompt = "Restart.", tools = [tool(restart, max = 2)], policy = policy(deny = ["restart(service=db*)"]))

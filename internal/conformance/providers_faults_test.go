@@ -44,7 +44,7 @@ func TestPromise_17_8_NoSilentSuccess(t *testing.T) {
 	for name, row := range map[string]struct {
 		reply llmtest.Reply
 		kinds string
-		whole bool // also when it is not streamed
+		whole bool // also if it is not streamed
 	}{
 		"cut":        {llmtest.Reply{Text: long, Fault: llmtest.Cut}, "truncated", true},
 		"ends early": {llmtest.Reply{Text: long, Fault: llmtest.End}, "truncated", false},
@@ -78,7 +78,7 @@ func TestPromise_17_8_NoSilentSuccess(t *testing.T) {
 		for i, kind := range []engine.ErrKind{engine.KindTruncated, engine.KindRefused} {
 			if word := finishes[provider][i]; word != "" {
 				reply := llmtest.Reply{Text: "a part", Finish: word}
-				if i == 0 { // a text that is cut off is one, and says so; thoughts alone are none
+				if i == 0 { // a text that is cut off is an answer, and says so; thoughts alone are none
 					reply.Text, reply.Reasoning = "", "hm"
 				}
 				if e := callFails(t, model, allProviders(t, serving(t, reply))); e.Kind != kind {
@@ -173,11 +173,11 @@ func TestPromise_17_12_Limiter(t *testing.T) {
 		n := busy.Add(1)
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
-		_, _ = io.Copy(io.Discard, r.Body) // it is of no interest
+		_, _ = io.Copy(io.Discard, r.Body) // it is not used
 		if refused.Add(1)%3 == 1 {
 			w.Header().Set("Retry-After-Ms", "50")
 			w.WriteHeader(http.StatusTooManyRequests)
-			busy.Add(-1) // the client may go on as soon as it has read this
+			busy.Add(-1) // the client may continue as soon as it has read this
 			fmt.Fprint(w, `{"error":{"message":"slow down"}}`)
 			return
 		}

@@ -205,7 +205,7 @@ func TestPromise_17_19_Prices(t *testing.T) {
 			t.Errorf("exit %d, no %q in %s%s", out.code, w, out.stdout, out.stderr)
 		}
 	}
-	// The models behind the first may be dearer, or have no price.
+	// The models after the first may be more expensive, or have no price.
 	list := file(t, "l.star", `main = agent(model = ["openai/gpt-5-mini", "openai/own", "compat/m"], prompt = "A.", max_tokens = 500, budget = budget(turns = 1))`)
 	out = offline(t, "check", list, "--cost", "--prices", mine)
 	for _, w := range []string{"at most 1 model call", "$1.50", "no price or context window is known for compat/m"} {
@@ -215,7 +215,7 @@ func TestPromise_17_19_Prices(t *testing.T) {
 	}
 }
 
-// keeping gives what an answer holds to its reader, and keeps it.
+// keeping passes an answer to its reader, and keeps a copy.
 func keeping(raw *[]byte, header *map[string][]string) http.RoundTripper {
 	return tripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := http.DefaultTransport.RoundTrip(r)

@@ -15,14 +15,14 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// everyModel is one model of each provider that the page on models lists.
+// everyModel is one model of each provider that the page about models lists.
 var everyModel = []string{
 	"openai/gpt-5-mini", "anthropic/claude-sonnet-4-6", "google/gemini-3-flash-preview", "mistral/mistral-small",
 	"deepseek/deepseek-chat", "openrouter/x/y", "ollama/qwen3", "compat/m",
 }
 
-// allProviders is a registry all of whose providers are the server, each with a key of its own. It
-// makes each call once unless told otherwise.
+// allProviders returns a registry all of whose providers are the server, each with its own key. It makes each call once
+// unless told otherwise.
 func allProviders(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	pairs := []string{"OLLAMA_BASE_URL", s.Ollama(), "AGENTSCRIPT_COMPAT_URL", s.OpenAI(), "ANTHROPIC_BASE_URL", s.Anthropic(), "GEMINI_BASE_URL", s.Gemini()}
@@ -35,7 +35,7 @@ func allProviders(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Regi
 	return r
 }
 
-// over runs a script's main on a model, with all that listens, and gives the requests' bodies.
+// over runs a script's main on a model, with all listeners, and returns the requests' bodies.
 func over(t *testing.T, s *llmtest.Server, model, src string, opts ...agentscript.RunOption) (agentscript.Result, []string, error) {
 	t.Helper()
 	mod := loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s)), agentscript.WithDefaultModel(model)), src)

@@ -2,5 +2,5 @@
 
 package conformance
 
-// raced tells that the race detector is on: it allocates, and its stacks are larger.
+// raced reports that the race detector is on: it allocates, and its stacks are larger.
 const raced = true

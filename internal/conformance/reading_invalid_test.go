@@ -1,6 +1,6 @@
 package conformance
 
-// invalidDocuments are texts that RFC 8259 refuses, by what is wrong in them.
+// invalidDocuments are texts that RFC 8259 rejects, by what is wrong in them.
 var invalidDocuments = []string{
 	// arrays
 	`[1 true]`, `[a` + "\xe5" + `]`, `["": 1]`, `[""],`, `[,1]`, `[1,,2]`, `["x",,]`, `["x"]]`, `["",]`, `["x"`, `[x`, `[3[4]]`, "[\xff]", `[1:2]`, `[,]`, `[-]`, `[   , ""]`, "[\"a\",\n4\n,1,", `[1,]`, `[1,,]`, "[\"\va\"\\f]", `[*]`, `[""`, `[1,`, "[1,\n1\n,1", `[{}`, `[fals]`, `[nul]`, `[tru]`,

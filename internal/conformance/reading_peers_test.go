@@ -18,12 +18,11 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// decoderCode is how many lines of code the decoder may have, with the packages that are there for it, without
-// tests, blank lines and comments.
+// decoderCode bounds the lines of code of the decoder and its own packages, without tests, blank lines and comments.
 const decoderCode = 10_200
 
-// heapEnv makes the test binary measure the heap of decodings in place of its test, in a process whose collections
-// stop the world: what they find alive was alive.
+// heapEnv makes the test binary measure the heap of decodings instead of running its test, in a process whose
+// collections stop the world, so that what they find alive was alive.
 const heapEnv = "AGENTSCRIPT_TEST_READING_HEAP"
 
 // Promise 28.20 (reading): the decoder has at most 10,200 lines of code, is linear on every family, and keeps its
@@ -65,8 +64,8 @@ func decoderIsSmall(t *testing.T) {
 	}
 }
 
-// readingFamilies are texts that repeat what reading has to look ahead for: structure in strings, text without quotes
-// that holds brackets, lines and paragraphs, fences as values, quotes and commas that are missing or too many.
+// readingFamilies are texts that repeat what reading must look ahead for: structure in strings, unquoted text with
+// brackets, lines and paragraphs, fences as values, missing or superfluous quotes and commas.
 var readingFamilies = []struct{ name, front, unit, behind string }{
 	{"objects in a string", `{"a": "`, `use {"b": "c", "d": [1]} or `, `"}`},
 	{"lists in a string", `{"a": "`, `one of ["a", "b"] ok `, `"}`},
@@ -119,7 +118,7 @@ func readingIsLinear(t *testing.T) {
 			}
 		}
 	}
-	// A text between single quotes is looked at no more often than one between those of JSON.
+	// A text between single quotes is looked at no more often than one between JSON quotes.
 	clean := readingDocument(100)
 	single := strings.ReplaceAll(clean, `"`, "'")
 	a, b := lenient.Decode(nil, clean, generable.Options{}), lenient.Decode(nil, single, generable.Options{})
@@ -128,7 +127,7 @@ func readingIsLinear(t *testing.T) {
 	}
 }
 
-// readingDocument is a list of n objects of JSON.
+// readingDocument returns a list of n JSON objects.
 func readingDocument(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -137,7 +136,7 @@ func readingDocument(n int) string {
 	return "[" + strings.TrimRight(b.String(), ",\n") + "]"
 }
 
-// readingType describes its objects, and takes those of the families as far as they go.
+// readingType describes its objects, and accepts those of the families as far as possible.
 func readingType(t *testing.T) *generable.Type {
 	t.Helper()
 	item, errs := generable.NewSchema("Item", "", []generable.Field{
@@ -150,7 +149,7 @@ func readingType(t *testing.T) *generable.Type {
 	return generable.ListOfType(item)
 }
 
-// readingIsFast counts what takes the time of decoding: allocations, and bytes looked at.
+// readingIsFast counts what takes time in decoding: allocations, and bytes looked at.
 func readingIsFast(t *testing.T) {
 	text, typ := readingDocument(400), readingType(t)
 	decode := func() {
@@ -177,7 +176,7 @@ func readingIsFast(t *testing.T) {
 	if 2*once.allocs > theirs.allocs || once.bytes > theirs.bytes {
 		t.Errorf("typed decoding takes %+v, encoding/json without a type %+v: half of its allocations at most", once, theirs)
 	}
-	if text := uint64(len(text)); events.allocs > 4*once.allocs || events.bytes > 4*(once.bytes+text) { // it holds the text, too
+	if text := uint64(len(text)); events.allocs > 4*once.allocs || events.bytes > 4*(once.bytes+text) { // it holds the text too
 		t.Errorf("a typed stream with events takes %+v, at once %+v: four times at most", events, once)
 	}
 }
@@ -185,7 +184,7 @@ func readingIsFast(t *testing.T) {
 // taken is what a call allocates.
 type taken struct{ allocs, bytes uint64 }
 
-// costOf measures a call, after others have made what is kept for the next.
+// costOf measures a call, after earlier calls have made what is cached.
 func costOf(f func()) taken {
 	const times = 5
 	f()
@@ -198,7 +197,7 @@ func costOf(f func()) taken {
 	return taken{(after.Mallocs - before.Mallocs) / times, (after.TotalAlloc - before.TotalAlloc) / times}
 }
 
-// readingHeap bounds what is live at the peak, while objects on lines and texts full of entities are read.
+// readingHeap bounds the live heap at its peak, while objects on lines and texts full of entities are read.
 func readingHeap(t *testing.T) {
 	const n = 256 << 10
 	debug.SetGCPercent(10)
@@ -222,7 +221,7 @@ func readingHeap(t *testing.T) {
 	}
 }
 
-// peak is how many bytes are live at most while f runs, beyond those before it.
+// peak returns the most bytes that are live while f runs, beyond those before it.
 func peak(f func() any) uint64 {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	alive := func() uint64 { metrics.Read(live); return live[0].Value.Uint64() }

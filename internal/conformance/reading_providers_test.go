@@ -19,10 +19,10 @@ import (
 	"github.com/agentscript/agentscript/engine/session"
 )
 
-// inEvents are a streamed answer of these pieces.
+// inEvents returns a streamed answer of these pieces.
 func inEvents(pieces ...string) string { return "data: " + strings.Join(pieces, "\n\ndata: ") + "\n\n" }
 
-// listening has a run's answers streamed.
+// listening makes a run's answers be streamed.
 func listening() agentscript.RunOption {
 	return agentscript.OnEvent(engine.EventToken, func(engine.Event) {})
 }
@@ -72,7 +72,7 @@ func TestPromise_28_13_GhostsAndCuts(t *testing.T) {
 	}
 }
 
-// retried runs an agent whose first answer is broken and whose second one is whole.
+// retried runs an agent whose first answer is broken and whose second one is complete.
 func retried(t *testing.T, provider, what string, s *llmtest.Server, again llm.Option) {
 	t.Helper()
 	m := everyModel[slices.IndexFunc(everyModel, func(m string) bool { return strings.HasPrefix(m, provider+"/") })]
@@ -103,7 +103,7 @@ func TestPromise_28_14_EmptyAnswers(t *testing.T) {
 			t.Errorf("%s, %s: %s, want %s", row.model, row.src, got, row.want)
 		}
 	}
-	// What was said aloud is handed on as its words, and no schema asks for it.
+	// Speech is passed on as its words, and no schema requests it.
 	_, bodies, err := over(t, serving(t, llmtest.Reply{Body: `{"choices":[{"message":{"content":null,"audio":{"data":"UklGRg==","transcript":"Good day."}},"finish_reason":"stop"}]}`}, llmtest.Reply{Text: "Hm."}), "openai/gpt-audio",
 		`main = agent(name = "speaker", output = Audio, prompt = "Say it.") >> agent(name = "listener", input = Audio, prompt = "Judge.")`)
 	if err != nil || len(bodies) != 2 || strings.Contains(bodies[0], "schema") || !strings.Contains(bodies[1], "Good day.") || strings.Contains(bodies[1], "UklGRg") {
@@ -134,7 +134,7 @@ func TestPromise_28_14_EmptyAnswers(t *testing.T) {
 			body = missing["openai"]
 		}
 		if body == "" {
-			continue // its answers have no word for a call
+			continue // its answers have no representation of a call
 		}
 		if got := answered(t, m, multiplies+`main = agent(prompt = "A.", tools = [multiply])`, body); !strings.Contains(got, "says that it calls tools, and holds no call") {
 			t.Errorf("%s says that it calls: %s", m, got)
@@ -142,7 +142,7 @@ func TestPromise_28_14_EmptyAnswers(t *testing.T) {
 	}
 }
 
-// What was said aloud is kept in a session as its words alone.
+// Speech is kept in a session only as its words.
 func TestSoundsInSessions(t *testing.T) {
 	aloud := func(transcript string) llmtest.Reply {
 		return llmtest.Reply{Body: `{"choices":[{"message":{"content":null,"audio":{"id":"audio_1","data":"UklGRg==","transcript":"` + transcript + `"}},"finish_reason":"stop"}]}`}
@@ -160,7 +160,7 @@ func TestSoundsInSessions(t *testing.T) {
 	}
 }
 
-// inOrder reports whether a text holds others in their order.
+// inOrder reports whether a text contains others in their order.
 func inOrder(body string, texts ...string) bool {
 	for _, text := range texts {
 		_, rest, found := strings.Cut(body, text)
@@ -188,7 +188,7 @@ func TestPromise_28_15_RequestsInOrder(t *testing.T) {
 		}
 		body := string(s.Requests()[0].Body)
 		if strings.HasPrefix(m, "ollama/") {
-			// The server puts the pictures of a message before its text, so that each message is read so.
+			// The server puts the pictures of a message before its text, so each message is read that way.
 			var sent struct {
 				Messages []struct {
 					Content string
@@ -355,7 +355,8 @@ func TestPromise_28_17_Wordings(t *testing.T) {
 	if bodies < 130 {
 		t.Errorf("only %d bodies", bodies)
 	}
-	// The wordings of one are known of all, as one server passes on what another says; its numbers are its own.
+	// The wordings of one provider are recognized for all, since one server passes on what another says; its status
+	// codes are its own.
 	for wording, kind := range map[string]engine.ErrKind{
 		"Number of input tokens exceeds maximum length: 8192": engine.KindContextLength, "The total length of all messages is too long": engine.KindContextLength,
 		"This model doesn't support pictures": engine.KindUnsupported, "'top_p' is not supported with this model.": engine.KindUnsupported,

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// wrapped are types that a model tends to leave out a level of.
+// wrapped are types of which a model tends to omit a level.
 const wrapped = `
 Circle = schema("A circle", name = str, radius = int)
 Line = schema("A line", name = str, length = int)
@@ -46,14 +46,14 @@ func TestPromise_28_7_ImpliedStructure(t *testing.T) {
 			t.Errorf("%q as %s is %s at safe, which guesses nothing", row.text, row.as, told(res))
 		}
 	}
-	// Where integers are kept apart, a number is wanted, and no int.
+	// If integers are distinguished, a number is wanted, and not an int.
 	got := decodes(t, `{"n": "many"}`, "--schema", file(t, "n.json", `{"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}`))
 	if got.code != 1 || !strings.Contains(got.stderr, `n: want number, got "many"`) {
 		t.Errorf("%+v", got)
 	}
 }
 
-// Errors say what was read: not what it was read as, nor what kind of thing it is.
+// Errors say what was read: not what it was read as, nor its kind.
 func TestReadingShownInErrors(t *testing.T) {
 	typ := loaded(t, agentscript.New(), `T = schema("T", n = field(int, le = 10), s = field(str, pattern = "^a"), e = enum("low", _name = "E"))`).Type("T")
 	long := strings.Repeat("x", 500)
@@ -85,7 +85,7 @@ func TestReadingShownInErrors(t *testing.T) {
 	}
 }
 
-// worded are types with all that JSON Schema cannot say.
+// worded are types with everything that JSON Schema cannot express.
 const worded = `
 Level = enum("low", "high", _notes = {"low": "can wait"}, _alias = {"high": ["urgent"]})
 Fault = schema("A fault", place = field(str, "where it is", alias = ["key-place", "spot"], alias_only = True), level = field(Level, stream = "atomic"),
@@ -113,7 +113,7 @@ func TestPromise_28_11_WordsOfJSONSchema(t *testing.T) {
 		if got := generable.JSON(res.Value, typ); !res.OK || got != want || !strings.Contains(strings.Join(kindsOf(res), " "), "dedent") {
 			t.Errorf("%s: %s", name, told(res))
 		}
-		// The name is no key, at any level, and the error names the key that is.
+		// The name is not a key, at any level, and the error names the key.
 		for _, level := range []generable.Level{generable.Safe, generable.Strict, generable.Loose} {
 			res := lenient.Decode(typ, strings.ReplaceAll(answer, "key-place", "place"), generable.Options{Level: level})
 			if res.OK || !strings.Contains(res.Errors.Error(), `["key-place"]: want str, got nothing`) {
@@ -137,12 +137,12 @@ func TestPromise_28_11_WordsOfJSONSchema(t *testing.T) {
 			t.Errorf("%s: %s\n%s", name, told(r), places)
 		}
 	}
-	// A block between ticks is dedented, too.
+	// A block between backticks is dedented too.
 	res := lenient.Decode(typ, "{\"spot\": \"x\", \"level\": \"low\", \"code\": ```go\n    a\n      b\n```}", generable.Options{})
 	if got := generable.JSON(res.Value, typ); got != `{"place":"x","level":"low","code":"a\n  b","n":1}` {
 		t.Error(told(res))
 	}
-	// What models are sent has the alias, and neither the name nor the words.
+	// What models receive has the alias, and neither the name nor the words.
 	for name, sent := range map[string]string{"schema": typ.JSONSchema(), "prompt": typ.PromptFragment(), "description": typ.LLMDescription()} {
 		if !strings.Contains(sent, "key-place") || strings.Contains(sent, "**place**") || strings.Contains(sent, `"place"`) || strings.Contains(sent, "x-") {
 			t.Errorf("%s:\n%s", name, sent)
@@ -177,7 +177,7 @@ def got():
 	if got := decodes(t, strings.Replace(answer, `"count": 2`, `"count": 0`, 1), "--schema", schema); got.code != 1 || !strings.Contains(got.stderr, "n: want ~eq(0), got 0 at") {
 		t.Errorf("%+v", got)
 	}
-	// An alias that rules out the name has to be there.
+	// An alias that excludes the name must exist.
 	if found, shown := checked(`T = schema("T", a = field(str, alias_only = True))` + "\nmain = agent(output = T)\n"); codes(found) == "" || !strings.Contains(shown, "alias_only rules the name out, and there is no alias") {
 		t.Error(shown)
 	}
@@ -214,7 +214,7 @@ read as A at level safe; its repairs cost 8
 	if got.code != 1 || got.stdout != "" || !strings.Contains(got.stderr, "1:1: nearest: {\"a\": \"many\"}; it does not fit\nerror: a: want int, got \"many\" at line 1, column 7\nnot read as A at level safe: 1 error\n") {
 		t.Errorf("%+v", got)
 	}
-	// Without a type, too; rows and machines have data instead.
+	// Without a type too; rows and machines have data instead.
 	if got = decodes(t, `[1,]`, "--explain"); got.code != 0 || !strings.Contains(got.stderr, "1:1: chosen: [1,]; it fits\n") {
 		t.Errorf("%+v", got)
 	}

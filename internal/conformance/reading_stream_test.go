@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// broken are answers for the types of planned, each broken in a way of models.
+// broken are answers for the types of planned, each broken as models break them.
 var broken = []struct{ typ, text string }{
 	{"Step", "Sure, here it is:\n```json\n{'text': 'He said \"hi\" to', id: 7,}\n```\nBye."},
 	{"Step", `<think>{"id": 0}</think>{"text": """it""", "id": "12"}`},
@@ -25,7 +25,7 @@ var broken = []struct{ typ, text string }{
 	{"", `{"a": "x" + "y", "b": {1, 2}, "c": [1 2 3], "d": ("e", "f"), "g": "C:\temp \u{41}"}`},
 }
 
-// plannedTypes are the types that broken names.
+// plannedTypes returns the types that broken names.
 func plannedTypes(t *testing.T) map[string]*generable.Type {
 	mod := loaded(t, agentscript.New(), planned)
 	types := map[string]*generable.Type{"": generable.AnyT}
@@ -37,8 +37,8 @@ func plannedTypes(t *testing.T) map[string]*generable.Type {
 	return types
 }
 
-// readInPieces holds at each byte that a snapshot is what the text so far is read as when it was cut, and at the end
-// that what was complete is in the result. Nothing is shown of a text without brackets.
+// readInPieces checks at each byte that a snapshot is what the text so far would be read as if it were cut there, and
+// at the end that what was complete is in the result. Nothing is shown of a text without brackets.
 func readInPieces(t *testing.T, typ *generable.Type, text string) {
 	t.Helper()
 	settled := map[string]string{}
@@ -74,7 +74,7 @@ func readInPieces(t *testing.T, typ *generable.Type, text string) {
 	}
 }
 
-// settledAt is the JSON of the value at a path of fields and items.
+// settledAt returns the JSON of the value at a path of fields and items.
 func settledAt(v generable.Value, path string) (string, bool) {
 	for path != "" {
 		if l, ok := v.AsList(); ok {
@@ -112,7 +112,7 @@ func TestPromise_28_9_OneRule(t *testing.T) {
 		whole := lenient.Decode(types[c.typ], c.text, generable.Options{OnBadItem: generable.ItemDrop})
 		readInPieces(t, types[c.typ], generable.JSON(whole.Value, types[c.typ]))
 	}
-	// The faces of the command and of scripts say the same.
+	// The interfaces of the command and of scripts say the same.
 	text := broken[2].text
 	script := planned + `
 def main(text = str):
@@ -137,7 +137,7 @@ def main(text = str):
 	}
 }
 
-// goStep shows its policies by tags.
+// goStep declares its policies by tags.
 type goStep struct {
 	_    struct{} `stream:"not_null"`
 	Text string   `json:"text"`

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// readingTypes are the types that the texts of these tests are read as.
+// readingTypes declares the types as which the texts of these tests are read.
 const readingTypes = `
 Note = schema("A note", title = str, body = str, n = field(int, default = 0))
 Function = schema("A function", sig = str, doc = str)
@@ -27,7 +27,7 @@ Points = schema("Points", points = list[Pair])
 
 func newTextReader(t *testing.T) reader { return reader{loaded(t, agentscript.New(), readingTypes)} }
 
-// wants reads texts and compares their values; "" stands for a text that is refused.
+// wants reads texts and compares their values; "" stands for a text that is rejected.
 func (r reader) wants(t *testing.T, rows [][3]string) {
 	t.Helper()
 	for _, row := range rows {
@@ -55,14 +55,14 @@ func TestPromise_28_1_Losses(t *testing.T) {
 		{"any", `#x"ok": [95]}`, ""}, {"any", `x "a": 1, "b": {"c": 2}, "d": 3`, ""},
 		{"any", `{149]`, ""}, {"any", `{"ok1219}`, ""}, {"any", `{"id": 1, "next[:30}`, ""},
 		{"any", `{}note":"Zoë"`, ""}, {"any", `[{"ok": 1073}, <b>"items": "say"}<b> {"meta": "a"}]`, ""},
-		// What is around a value, and says nothing of it, is prose.
+		// What is around a value, and says nothing about it, is prose.
 		{"any", `{"a": 1} (see [docs])`, `{"a":1}`}, {"any", `The list [1, 2] is all.`, `[1,2]`},
 		{"any", "Here is \"it\":\n{\"a\": 1}\nSay \"no\".", `{"a":1}`},
-		// Comments do not swallow what is behind them.
+		// Comments do not swallow what follows them.
 		{"any", `[//25, 34]`, `[25,34]`}, {"any", `{"a": 1 // one}`, `{"a":1}`}, {"any", `{"a": /*2}`, `{"a":2}`},
 		{"any", `78, 115[ 160]`, `[78,115,[160]]`}, {"any", `[92] 94, 78`, `[[92],94,78]`},
 	})
-	// A closer too early somewhere in a list or an object of items: all of it is read, or none.
+	// A closer too early somewhere in a list or an object of items: either all of it is read, or none.
 	rnd := rand.New(rand.NewPCG(28, 1))
 	for range 4000 {
 		n, at := 2+rnd.IntN(6), 0
@@ -233,7 +233,7 @@ func TestPromise_28_8_Strict(t *testing.T) {
 			t.Errorf("%s: %v, want %s in it", text, res.Errors, says)
 		}
 	}
-	// Finding is no repair.
+	// Finding a value is not a repair.
 	for text, want := range map[string]string{
 		"So: [1].": `[1]`, "```json\n{\"a\": \"\\u00e9\\/\"}\n```": `{"a":"é/"}`, " [1]\r\n": `[1]`, "\ufeff[1]": `[1]`,
 		"# Result\n\n[1]\n\nAs asked.": `[1]`, "<think>{}</think>[1]": `[1]`, "结果：[1]": `[1]`, "Not [1] but\n```\n[2]\n```": `[2]`,

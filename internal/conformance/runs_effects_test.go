@@ -19,7 +19,7 @@ import (
 // Promise 5.2 (runs): an effect's id comes from its position and its request, so that an unrelated
 // node inserted before it does not change it, and an edited prompt does.
 func TestPromise_5_2_StructuralIDs(t *testing.T) {
-	// Whatever a and b are asked, they say the same, so that requests change by edits alone.
+	// Whatever a and b are asked, they say the same, so that requests change only by edits.
 	texts := map[string]string{"a": "from a", "b": "from b", "other": "x"}
 	ids := func(src string, opts ...agentscript.RunOption) map[string]string {
 		t.Helper()

@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// builtin is a builtin of the host's that takes one value.
+// builtin returns a host's builtin that takes one value.
 func builtin(name string, f func(c *starlib.Call) (starlark.Value, error)) agentscript.Option {
 	return agentscript.WithStarlark(starlib.Builtin{Name: name, Returns: "any", Effect: starlib.Pure, Doc: "Of the host.",
 		Params: []starlib.Param{{Name: "value", Kind: starlib.AnyKind}}, Func: f})
@@ -118,7 +118,7 @@ main = each(fn(refuse, input = int, output = int), limit = 4)
 			switch n, _ := strconv.Atoi(r.Messages[0].Parts[0].Text); {
 			case n == 3:
 				return engine.Failed(engine.Errorf(engine.KindServer, "AS710", "down"))
-			case n > 3: // which is in flight until the failure ends it
+			case n > 3: // it is in flight until the failure ends it
 				select {
 				case <-ctx.Done():
 				case <-hang.Context(t).Done():
@@ -293,7 +293,7 @@ func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 			if !errors.Is(err, cause) || !strings.Contains(e.Raw, "goroutine") || !strings.Contains(e.Help, "bug") {
 				t.Errorf("cause %v, help %q, stack %q", e.Cause, e.Help, e.Raw)
 			}
-			// The module is as good as before.
+			// The module still works.
 			if _, err := mod.Start(t.Context(), opts...).Wait(); err == nil {
 				t.Error("the second run did not panic")
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// counter is a model that answers at once and counts its calls.
+// counter returns a model that answers at once and counts its calls.
 func counter(n *atomic.Int64) engine.Handler {
 	return answering(func(_ context.Context, agent string, _ *model.Request) engine.Outcome {
 		n.Add(1)
@@ -23,7 +23,7 @@ func counter(n *atomic.Int64) engine.Handler {
 	})
 }
 
-// refusedFor wants a budget error of a code that says all of the words.
+// refusedFor requires a budget error with a code that contains all of the words.
 func refusedFor(t *testing.T, what string, err error, code string, words ...string) {
 	t.Helper()
 	var e *engine.Error

@@ -181,7 +181,7 @@ func TestPromise_5_13_Middleware(t *testing.T) {
 	if got := strings.Join(order, ", "); got != "outer model acme/x, inner model acme/x" {
 		t.Errorf("the order is %s", got)
 	}
-	// A refusal in the middle never reaches the model.
+	// A refusal by the middleware never reaches the model.
 	blocked := agentscript.New(agentscript.WithModels(unrecorded), agentscript.WithMiddleware(func(engine.Handler) engine.Handler {
 		return answering(func(context.Context, string, *model.Request) engine.Outcome {
 			return engine.Failed(engine.Errorf(engine.KindQuota, diag.RateLimited, "not today"))

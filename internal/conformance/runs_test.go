@@ -74,8 +74,8 @@ func TestPromise_5_1_ThreeWays(t *testing.T) {
 		if err != nil || res.JSON() != `[{"text":"3 of pears"},{"text":"3 of pears"},{"text":"unsure: I would rather not."}]` {
 			t.Errorf("%s, %v", res.JSON(), err)
 		}
-		// Twice: a turn of calls with the host's tool in it twice and a script's that asks a model,
-		// an answer that is no Report, one that is. Once: two answers that are none.
+		// Twice: a turn of calls with the host's tool in it twice and a script's that calls a model, an answer that is
+		// not a Report, one that is. Once: two answers that are not.
 		if n := strings.Count(ids, "@"); n != 2*(1+2+1+2)+2 {
 			t.Errorf("%d effects:\n%s", n, ids)
 		}
@@ -107,7 +107,7 @@ func flowEverywhere(t *testing.T, file string) {
 	}
 }
 
-// allOperators has every operator around and inside of others, each with models below it.
+// allOperators has every operator around and inside others, each with models below it.
 const allOperators = `
 def says(name):
     return agent(name = name, prompt = "You are " + name + ".")
@@ -125,8 +125,8 @@ words = fn(lambda s: s.split(" "), input = str, output = list[str])
 main = words >> each(each_word(), limit = 2) >> fn("\n".join, input = list[str], output = str)
 `
 
-// toolUser has agents with tools of the host and of the script, one of which asks an agent,
-// answers that are repaired, asked for again, and given up.
+// toolUser has agents with tools of the host and of the script, one of which calls an agent, and answers that are
+// repaired, requested again, and given up.
 const toolUser = `
 Report = schema("A report", text = str)
 doubt = agent(prompt = "Doubt it.")
@@ -146,8 +146,7 @@ shy = agent(output = Report, prompt = "Say nothing.", on_bad_output = lambda raw
 main = clerk() / clerk() / shy
 `
 
-// shopkeeper answers by what stands in the conversation, so that its answers do not depend on the
-// order of calls.
+// shopkeeper answers by the contents of the conversation, so that its answers do not depend on the order of calls.
 var shopkeeper = answering(func(_ context.Context, agent string, r *model.Request) engine.Outcome {
 	last := r.Messages[len(r.Messages)-1]
 	switch {
@@ -166,7 +165,7 @@ var shopkeeper = answering(func(_ context.Context, agent string, r *model.Reques
 	return calling("stock", `{"what": "pears"}`, "stock", `{"what": "plums"}`, "check", `{"text": "pears"}`)
 })
 
-// stock is a tool of the host that counts its calls.
+// stock returns a tool of the host that counts its calls.
 func stock(calls *atomic.Int64) *agent.HostTool {
 	params, errs := generable.NewSchema("stock", "", []generable.Field{{Name: "what", Type: generable.StrT}})
 	if errs != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// deskOf is an agent with two skills for a text; more are the further arguments of agent.
+// deskOf returns an agent with two skills for a text; more are the further arguments of agent.
 func deskOf(more string) string {
 	return `def track(order = str):
     """Finds an order."""

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// BenchmarkCommandStart is the time from starting the command to its first event, the beginning of
-// the run: the script is loaded and checked by then. The whole is the time until it has ended.
+// BenchmarkCommandStart measures the time from starting the command to its first event, the beginning of the run: the
+// script is loaded and checked by then. The whole is the time until it has ended.
 func BenchmarkCommandStart(b *testing.B) {
 	bin := command(b)
 	var first, whole time.Duration

@@ -29,7 +29,7 @@ mender = agent(input = ToolFailure, prompt = "Mend.")
 main = agent(output = Report, prompt = "Look.", budget = budget(turns = 100, tool_calls = 100), tools = [tool(look, on_error = fix(mender))], on_tool_error = again())
 `
 	const more = 20
-	var calls []engine.Outcome // each another one: the same call for ever is something else
+	var calls []engine.Outcome // each a different one: repeating the same call forever is another case
 	for i := range more {
 		calls = append(calls, calling("look", fmt.Sprintf(`{"path": "engine/frame.go", "lines": %d}`, 10+i)))
 	}
@@ -57,7 +57,7 @@ main = agent(output = Report, prompt = "Look.", budget = budget(turns = 100, too
 				}
 			})
 		}
-		// What the runtime allocates meanwhile is a part of one.
+		// What the runtime allocates meanwhile is a fraction of one.
 		if got := math.Floor((of(1+more).allocs - of(1).allocs) / more); got > tt.most {
 			t.Errorf("%s: %.0f allocations a turn, want %.0f at most", tt.name, got, tt.most)
 		} else {

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// mendedBy is an agent one of whose tools is mended by an agent, and all by a function.
+// mendedBy is an agent with one tool whose calls an agent fixes, and a function that decides about all failures.
 const mendedBy = `
 def half(n = int):
     """Halves an even number."""

@@ -16,23 +16,23 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// toolRun is what came of a run whose agents call tools.
+// toolRun is the result of a run whose agents call tools.
 type toolRun struct {
 	res      agentscript.Result
 	err      error
 	run      *agentscript.Run
 	requests map[string][]*model.Request // by agent
-	events   []engine.Event              // of tools, knowledge, skills, repairs, escalations and what is left behind
+	events   []engine.Event              // of tools, knowledge, skills, repairs, escalations and abandoned work
 }
 
-// failure is the run's error as the engine's.
+// failure returns the run's error as the engine's.
 func (r *toolRun) failure() *engine.Error {
 	var e *engine.Error
 	errors.As(r.err, &e)
 	return e
 }
 
-// told is what an agent's model was told of its calls before its last answer, one after the other.
+// told returns what an agent's model received about its calls before its last answer, in order.
 func (r *toolRun) told(agent string) []string {
 	all := r.requests[agent]
 	if len(all) == 0 {
@@ -49,7 +49,7 @@ func (r *toolRun) told(agent string) []string {
 	return texts
 }
 
-// of lists the events of a kind; of tools those of their ends.
+// of lists the events of a kind; for tools, those of their ends.
 func (r *toolRun) of(kind engine.EventKind) (found []engine.Event) {
 	for _, e := range r.events {
 		if e.Kind == kind && e.Phase() != engine.PhaseStart {
@@ -78,8 +78,8 @@ func (a answersOf) handler(seen map[string][]*model.Request) engine.Handler {
 	})
 }
 
-// toolLoop runs a script whose agents call tools, and replays it from its record, where nothing may be
-// called and the same has to come of it.
+// toolLoop runs a script whose agents call tools, and replays it from its record, where nothing may be called and the
+// result must be the same.
 func toolLoop(t *testing.T, src string, answers answersOf, tools ...agent.HostTool) *toolRun {
 	t.Helper()
 	opts := []agentscript.Option{agentscript.WithDefaultModel("test/model")}
@@ -127,7 +127,7 @@ func toolLoopBy(t *testing.T, eng *agentscript.Engine, src string, answers answe
 	return first
 }
 
-// hostTool is a tool of the host that counts its calls from 1 and takes one int.
+// hostTool returns a tool of the host that counts its calls from 1 and takes one int.
 func hostTool(t *testing.T, name string, do func(ctx context.Context, n, arg int) (string, error)) (agent.HostTool, func() int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -151,7 +151,7 @@ func hostTool(t *testing.T, name string, do func(ctx context.Context, n, arg int
 	}
 }
 
-// brokenTool is a tool that fails so many times.
+// brokenTool returns a tool that fails the given number of times.
 func brokenTool(t *testing.T, name string, times int) (agent.HostTool, func() int) {
 	return hostTool(t, name, func(_ context.Context, n, _ int) (string, error) {
 		if n <= times {

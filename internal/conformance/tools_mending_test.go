@@ -12,17 +12,17 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 )
 
-// worker is an agent with one tool, which is declared before it.
+// worker returns an agent with one tool, which is declared before it.
 func worker(tool string, more ...string) string {
 	return strings.Join(more, "\n") + "\nmain = agent(name = \"a\", prompt = \"Work.\", tools = [" + tool + "])\n"
 }
 
-// one is an agent that calls work once and then answers.
+// one returns an agent that calls work once and then answers.
 func one(args string) answersOf {
 	return answersOf{"a": {calling("work", args), said("end")}}
 }
 
-// tells demands what the model of agent a is told of its one call.
+// tells requires what the model of agent a receives about its only call.
 func (r *toolRun) tells(t *testing.T, words ...string) {
 	t.Helper()
 	told := r.told("a")
@@ -152,7 +152,7 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(read, on_error = fix(la
 			t.Errorf("%d executions, %+v", runs(), e)
 		}
 		late := toolLoop(t, worker(`tool(work, on_error = fix(lambda f: {"n": "x" if f.attempt < 8 else 1}, retries = 8))`), one(`{"n": "one"}`), tool)
-		late.tells(t, "done at 1") // the eighth step mends it
+		late.tells(t, "done at 1") // the eighth step fixes it
 	})
 	t.Run("a mender that does not help is asked as often as retries says", func(t *testing.T) {
 		for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// lead is a script whose agent lead has one tool, work, made of the node inner that src declares.
+// leads returns a script whose agent lead has one tool, work, made from the node inner that src declares.
 func leads(src string) string {
 	return src + `
 main = agent(name = "lead", prompt = "Lead.", tools = [inner.as_tool("work", "Does the work")])

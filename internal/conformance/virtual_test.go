@@ -22,7 +22,7 @@ import (
 	console "github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// runNames are what no two runs share.
+// runNames matches names that no two runs share.
 var runNames = regexp.MustCompile(`"run":"[0-9a-f]+"`)
 
 // inside runs the command in this process, in the directory of the repository.
@@ -38,7 +38,7 @@ func inside(t *testing.T, args ...string) output {
 	return output{code, stdout.String(), runNames.ReplaceAllString(stderr.String(), `"run":"…"`)}
 }
 
-// same runs a command so many times and demands the same of each, result and events.
+// same runs a command repeatedly and requires the same result and events each time.
 func same(t *testing.T, times int, args ...string) output {
 	t.Helper()
 	first := inside(t, args...)
@@ -51,7 +51,7 @@ func same(t *testing.T, times int, args ...string) output {
 	return first
 }
 
-// differing shows the first lines in which two texts differ.
+// differing returns the first lines in which two texts differ.
 func differing(a, b string) string {
 	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(as), len(bs)) {
@@ -74,7 +74,7 @@ func files(t *testing.T, namesAndTexts ...string) string {
 	return dir
 }
 
-// times is how often what is to be the same each time is run.
+// times returns how often to run what must be the same each time.
 func times() int {
 	if testing.Short() {
 		return 10
@@ -85,7 +85,7 @@ func times() int {
 // Promise 26.50 (sound): 100 of 100 scripted runs have equal results and events, for every example whose
 // tools are pure or recorded, and so have 100 of 100 replays of a recorded race.
 func TestPromise_26_50_SameEveryTime(t *testing.T) {
-	var lines [][]string // told from where the answers are found
+	var lines [][]string // determined in the directory where the answers are found
 	var want []string
 	for i := range examples {
 		if line := examples[i].Line(repository("")); slices.Contains(line, "--scripted") {
@@ -115,7 +115,7 @@ func TestPromise_26_50_SameEveryTime(t *testing.T) {
 	}
 }
 
-// sharing has branches share notes and a budget.
+// sharing has branches that share notes and a budget.
 const sharing = `
 notes = memory("notes", shared = True)
 
@@ -134,7 +134,7 @@ def main():
     return parallel(one, [n for n in range(8)])
 `
 
-// racing races by the delays of answers, by written order, and by a failure that ends others.
+// racing has races decided by the delays of answers, by source order, and by a failure that ends others.
 const racing = `
 slow = agent(prompt = "Be thorough.")
 quick = agent(prompt = "Be quick.")
@@ -149,7 +149,7 @@ mend = fn(lambda s: "mended: the second is broken", input = str, output = str)
 main = race(slow >> after, quick) / race(first, second) / fallback((whole >> never) / broken >> fn(lambda l: l[0], input = list[str], output = str), mend)
 `
 
-// racers answer it. What slow is followed by, what whole is followed by, and second are never heard.
+// racers answer it. The answers of the agents that follow slow and whole, and of second, are never used.
 const racers = `{"agent": "slow", "text": "slow", "delay": 2}
 {"agent": "after", "text": "slow and sure"}
 {"agent": "quick", "text": "quick", "delay": 1}
@@ -288,8 +288,8 @@ main = work(0) / work(1) / work(2) / work(3) / race(quick, long >> after)
 	}
 }
 
-// Of a branch that was cut off in code only the rows of agents that it may call are not left over, be it in a function or a
-// tool that it speaks of.
+// For a branch that was cut off in code, only the rows of agents that it may call do not count as unused, whether it
+// is in a function or in a tool that it refers to.
 func TestRowsOfCutOffCode(t *testing.T) {
 	t.Chdir(files(t, "flow.star", `
 helper = agent("helper", prompt = "x")

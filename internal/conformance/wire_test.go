@@ -24,7 +24,7 @@ func serving(t testing.TB, replies ...llmtest.Reply) *llmtest.Server {
 	return s
 }
 
-// variables are an environment of a test's own, given as names and values.
+// variables returns a test's own environment, given as names and values.
 func variables(pairs ...string) llm.Option {
 	m := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -33,8 +33,8 @@ func variables(pairs ...string) llm.Option {
 	return llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { v, ok := m[name]; return v, ok }))
 }
 
-// stallLimits are the limits under which a test sees a server stall. One that answers or closes the connection has
-// none: it may take as long as a loaded machine does.
+// stallLimits returns the limits under which a test detects a stalled server. A server that answers or closes the
+// connection has none: it may take as long as a loaded machine needs.
 func stallLimits(f llmtest.Fault) llm.Timeouts {
 	switch f {
 	case llmtest.StallHeaders:
@@ -45,8 +45,8 @@ func stallLimits(f llmtest.Fault) llm.Timeouts {
 	return llm.Timeouts{}
 }
 
-// connected is a registry whose openai, ollama and compat are the server. It makes each call once
-// unless told otherwise.
+// connected returns a registry whose openai, ollama and compat are the server. It makes each call once unless told
+// otherwise.
 func connected(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	r := llm.New(append([]llm.Option{
@@ -59,8 +59,8 @@ func connected(t testing.TB, s *llmtest.Server, opts ...llm.Option) *llm.Registr
 	return r
 }
 
-// overTheWire runs a script's main on a model whose server gives the replies, and returns the
-// bodies of the requests and what the calls used.
+// overTheWire runs a script's main on a model whose server gives the replies, and returns the bodies of the requests
+// and the usage of the calls.
 func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, replies ...llmtest.Reply) (agentscript.Result, []map[string]any, model.Usage, error) {
 	t.Helper()
 	s := serving(t, replies...)
@@ -82,7 +82,7 @@ func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, repli
 	return res, bodies, used, err
 }
 
-// compact shows a part of a request as JSON with sorted keys.
+// compact returns a part of a request as JSON with sorted keys.
 func compact(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -91,7 +91,7 @@ func compact(v any) string {
 	return string(text)
 }
 
-// members are the names of a request's members, sorted.
+// members returns the names of a request's members, sorted.
 func members(body map[string]any) string {
 	var names []string
 	for name := range body {
@@ -101,7 +101,7 @@ func members(body map[string]any) string {
 	return strings.Join(names, " ")
 }
 
-// messages are the roles and texts of a request.
+// messages returns the roles and texts of a request.
 func messages(body map[string]any) []string {
 	var out []string
 	list, _ := body["messages"].([]any)

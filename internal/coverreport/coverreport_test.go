@@ -57,7 +57,7 @@ flow.star:2:1: not run: branch: \u001b[31mA
 	}
 }
 
-// The records of LCOV agree with each other: each function has a count, and totals are those of the lines.
+// The records of LCOV agree with each other: each function has a count, and the totals are those of the lines.
 func TestLCOV(t *testing.T) {
 	r := coverreport.New()
 	r.Add("", places())

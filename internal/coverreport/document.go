@@ -8,7 +8,7 @@ import (
 // Document is the report as JSON.
 type Document struct {
 	Shares []Share         `json:"shares"`
-	Tests  []string        `json:"tests,omitempty"` // if it is known which test ran what, by number from 1
+	Tests  []string        `json:"tests,omitempty"` // if it is known which test ran what; numbered from 1
 	Files  []DocumentFile  `json:"files"`
 	Groups []DocumentGroup `json:"groups"`
 }
@@ -25,7 +25,7 @@ type DocumentFile struct {
 type DocumentLine struct {
 	Line  int   `json:"line"`
 	Count int64 `json:"count"`
-	Tests []int `json:"tests,omitempty"` // the numbers of those that ran it
+	Tests []int `json:"tests,omitempty"` // the numbers of the tests that ran it
 }
 
 // DocumentGroup is a group of the report.
@@ -44,7 +44,7 @@ type DocumentItem struct {
 	Tests []int  `json:"tests,omitempty"`
 }
 
-// Document returns the report as JSON writes it.
+// Document returns the report in its JSON form.
 func (r *Report) Document() Document {
 	d := Document{Shares: r.Shares(), Tests: r.tests, Files: []DocumentFile{}, Groups: []DocumentGroup{}}
 	for _, f := range r.files() {

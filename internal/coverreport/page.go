@@ -10,20 +10,20 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// pageHead is the page up to its body, with its style. The tables are written here: package html/template would make
-// the command 3 MB larger.
+// pageHead is the page up to its body, with its style. The tables are built here, since package html/template would
+// make the command 3 MB larger.
 //
 //go:embed page.html
 var pageHead string
 
-// HTML returns the report as one page that asks for nothing else. Where a source is not at hand, its lines are empty.
+// HTML returns the report as one self-contained page. If a source is not available, its lines are empty.
 func (r *Report) HTML(sources diag.Sources) string {
 	d := r.Document()
 	w := &page{files: map[string]pageFile{}}
 	for i, f := range d.Files {
 		source, _ := sources.Source(f.File)
 		one := pageFile{id: fmt.Sprintf("f%d", i+1), lines: strings.Split(strings.TrimSuffix(source, "\n"), "\n")}
-		if n := len(f.Lines); n > 0 && f.Lines[n-1].Line > len(one.lines) { // the source is not at hand
+		if n := len(f.Lines); n > 0 && f.Lines[n-1].Line > len(one.lines) { // the source is not available
 			one.lines = append(one.lines, make([]string, f.Lines[n-1].Line-len(one.lines))...)
 		}
 		w.files[f.File] = one
@@ -65,19 +65,19 @@ func (r *Report) HTML(sources diag.Sources) string {
 	return w.String()
 }
 
-// page is the text of a page. What is written by cell is escaped, and what nobody would see is made visible.
+// page is the text of a page. cell escapes what it writes, and makes invisible characters visible.
 type page struct {
 	strings.Builder
 	files map[string]pageFile
 }
 
-// pageFile is a file that a page shows: the id of its heading, with which those of its lines begin, and their texts.
+// pageFile is a file on a page: the id of its heading, with which the ids of its lines begin, and their texts.
 type pageFile struct {
 	id    string
 	lines []string
 }
 
-// cell is a cell of a table, with a link if to says where.
+// cell is a cell of a table, with a link if to is not empty.
 type cell struct{ class, text, to string }
 
 func data(class string, v any) cell { return cell{class: class, text: fmt.Sprint(v)} }
@@ -91,7 +91,7 @@ func (w *page) heading(id, s string) {
 	fmt.Fprintf(w, "<h2%s>%s</h2>\n", id, escaped(s))
 }
 
-// table begins a table with the headings of its columns, if it has some.
+// table begins a table with the headings of its columns, if there are any.
 func (w *page) table(class string, columns ...string) {
 	fmt.Fprintf(w, "<table class=\"%s\">\n", class)
 	if columns != nil {
@@ -120,7 +120,7 @@ func (w *page) row(id, class string, cells ...cell) {
 	w.WriteString("</tr>\n")
 }
 
-// items lists items. Each links to the line of its file, if the page shows it.
+// items lists items, each with a link to the line of its file if the page shows it.
 func (w *page) items(name string, items []DocumentItem) {
 	if len(items) == 0 {
 		return
@@ -169,7 +169,7 @@ func classOf(count int64) string {
 	return "hit"
 }
 
-// numbers writes sorted numbers, those that follow each other as ranges.
+// numbers formats sorted numbers, consecutive ones as ranges.
 func numbers(list []int) string {
 	var all [][2]int
 	for _, n := range list {

@@ -20,10 +20,10 @@ import (
 // shownRow is a row of a table on a page.
 type shownRow struct {
 	table, class string   // their classes
-	cells, links []string // texts of the cells, and where their links lead
+	cells, links []string // texts of the cells, and the targets of their links
 }
 
-// shown reads a page strictly and returns its rows. Each link must lead somewhere, and nothing may be asked for.
+// shown parses a page strictly and returns its rows. Each link must have a target, and the page may load nothing.
 func shown(t *testing.T, page string) (rows []shownRow) {
 	t.Helper()
 	dec := xml.NewDecoder(strings.NewReader(page))
@@ -88,13 +88,13 @@ func shown(t *testing.T, page string) (rows []shownRow) {
 	return rows
 }
 
-// hostile are texts that would break out of a page, or show something else than they are.
+// hostile are texts that would break out of a page, or look like something else.
 var hostile = []string{
 	"</script><script>alert(1)</script>", `"><img src=x onerror='alert(1)'>`, "</td></table>", "<!--", "]]>", "&amp;&#60;", "\u202ereversed", "\x1b[31mred\x1b[0m",
 	"a\x00b", "\xff\xfe", "\u2028", "\ufffe", "'quotes\"", "zero\u200bwidth", "a\r\nb", "{{.}}", "tag\U000e0041", strings.Repeat("long ", 2000),
 }
 
-// randomReport is a report of some files, tests and groups with hostile names, and the sources of its files.
+// randomReport returns a report of some files, tests and groups with hostile names, and the sources of its files.
 func randomReport(r *rand.Rand) (*coverreport.Report, diag.SourceMap) {
 	word := func() string { return hostile[r.IntN(len(hostile))] }
 	rep, sources := coverreport.New(), diag.SourceMap{}
@@ -144,7 +144,7 @@ func randomReport(r *rand.Rand) (*coverreport.Report, diag.SourceMap) {
 	return rep, sources
 }
 
-// A page is well formed whatever stands in names and sources, and shows what JSON and LCOV say, number by number.
+// A page is well formed for any names and sources, and shows the same numbers as JSON and LCOV.
 func TestPage(t *testing.T) {
 	for seed := range uint64(200) {
 		rep, sources := randomReport(rand.New(rand.NewPCG(seed, 1)))
@@ -168,7 +168,7 @@ func TestPage(t *testing.T) {
 		}
 		mark := func(count int64) string { return map[bool]string{true: "miss", false: "hit"}[count == 0] }
 		for _, s := range d.Shares {
-			if s.Total == 0 && s.Name != coverreport.Lines { // of nothing
+			if s.Total == 0 && s.Name != coverreport.Lines { // an empty group
 				continue
 			}
 			add("shares", "", s.Name, fmt.Sprintf("%.1f", float64(int(s.Percent*10))/10), s.Covered, s.Total)
@@ -248,7 +248,7 @@ func rangesOf(ranges [][2]int) string {
 	return strings.Join(out, ", ")
 }
 
-// Which test ran what adds up: a line's tests are those that ran it, and without tests nothing is said of them.
+// The tests of a line are those that ran it, and without tests the report says nothing about them.
 func TestByTest(t *testing.T) {
 	r := coverreport.New()
 	r.Add("", []starlib.Place{at("", 1, 1, 1, "", 0, 1), at("", 2, 5, 2, "f", 1, 0), at("", 3, 5, 3, "f", 1, 0)})

@@ -1,4 +1,4 @@
-// Package coverreport says what tests ran: as text with the lines that did not run, as JSON, and as LCOV for other
+// Package coverreport reports what tests ran: as text with the lines that did not run, as JSON, and as LCOV for other
 // programs. It adds up the counts of any number of loads.
 package coverreport
 
@@ -12,23 +12,23 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Group is a kind of things that tests can go through, other than lines: edges of flows, say.
+// Group is a kind of things other than lines that tests can pass through, for example edges of flows.
 type Group struct {
 	Name  string
 	Items []Item
 }
 
-// Item is one of a group, with how often tests went through it.
+// Item is an item of a group, with the number of times that tests passed through it.
 type Item struct {
 	Name  string
 	Pos   diag.Pos
 	Count int64
-	Tests []string // that went through it, if that is known
+	Tests []string // those that passed through it, if known
 }
 
-// Names of the groups that a report makes of places.
+// The names of the groups that a report builds from places.
 const (
-	Lines = "lines" // on which statements begin
+	Lines = "lines" // lines on which statements begin
 	Parts = "parts" // bodies of lambdas, arms of conditions, elements of comprehensions
 )
 
@@ -45,18 +45,18 @@ type counted struct {
 	tests []int
 }
 
-// place tells places apart.
+// place identifies a place.
 type place struct {
 	kind, name     string
 	at             diag.Pos
 	endLine, endCo int
 }
 
-// New returns a report of nothing.
+// New returns an empty report.
 func New() *Report { return &Report{places: map[place]*counted{}} }
 
-// Add adds what a test ran; "" is no test, or any. Places that are there already are added up, wherever they were
-// loaded from.
+// Add adds what a test ran; "" means none, or any. The counts of places that it already contains are added, from
+// whichever load they are.
 func (r *Report) Add(test string, places []starlib.Place) {
 	number := r.number(test)
 	for _, p := range places {
@@ -103,20 +103,20 @@ func comparePos(a, b diag.Pos) int {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
-// AddGroup adds the items of a group. Those that are there already are not added up: see cover.Merge.
+// AddGroup adds the items of a group. It does not add up items that exist already: see cover.Merge.
 func (r *Report) AddGroup(name string, items []Item) {
 	r.groups = append(r.groups, &Group{name, items})
 }
 
-// Share is how much of a group was run.
+// Share is the part of a group that was run.
 type Share struct {
 	Name    string  `json:"name"`
 	Covered int     `json:"covered"`
 	Total   int     `json:"total"`
-	Percent float64 `json:"percent"` // 100 of nothing
+	Percent float64 `json:"percent"` // 100 for an empty group
 }
 
-// none reports whether there is nothing of which it is the share. Lines are always of interest.
+// none reports whether the group is empty and not of interest. Lines are always of interest.
 func (s Share) none() bool { return s.Total == 0 && s.Name != Lines }
 
 func share(name string, covered, total int) Share {
@@ -151,7 +151,7 @@ func (r *Report) Shares() []Share {
 	return shares
 }
 
-// file is what ran of one file.
+// file is what ran in one file.
 type file struct {
 	name      string
 	lines     []line
@@ -159,14 +159,15 @@ type file struct {
 	functions []function
 }
 
-// line is a line on which statements begin. Its count is the lowest of theirs, and its tests ran that statement.
+// line is a line on which statements begin. Its count is the lowest of theirs, and its tests are those that ran that
+// statement.
 type line struct {
 	number, end int
 	count       int64
 	tests       []int
 }
 
-// function is a def. It was called as often as its first statement ran.
+// function is a def. Its number of calls is the count of its first statement.
 type function struct {
 	name  string
 	line  int
@@ -223,7 +224,7 @@ func (f *file) add(p *counted) {
 	}
 }
 
-// missed returns the lines that did not run, as ranges without a line between them that did.
+// missed returns the lines that did not run, as ranges that contain no line that did.
 func (f *file) missed() (ranges [][2]int) {
 	open := false
 	for _, l := range f.lines {

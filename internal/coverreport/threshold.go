@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Threshold is the least share of a group, in percent.
+// Threshold is the minimum share of a group, in percent.
 type Threshold struct {
 	Name string
 	Min  float64
@@ -44,7 +44,7 @@ func ParseThresholds(s string, names []string) ([]Threshold, error) {
 	return all, nil
 }
 
-// Below says which shares are less than their thresholds.
+// Below lists the shares that are less than their thresholds.
 func (r *Report) Below(thresholds []Threshold) (missed []string) {
 	shares := r.Shares()
 	for _, t := range thresholds {

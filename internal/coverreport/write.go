@@ -41,7 +41,7 @@ func (r *Report) Text() string {
 	return out.String()
 }
 
-// percent writes a share so that only all of it is 100.
+// percent formats a share so that only a complete one is 100.
 func percent(p float64) string { return fmt.Sprintf("%.1f", math.Floor(p*10)/10) }
 
 // ran reports whether the statement that a line belongs to ran.

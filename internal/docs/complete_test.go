@@ -19,7 +19,7 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestReadmeListsPages: the README leads to every page.
+// TestReadmeListsPages checks that the README links every page.
 func TestReadmeListsPages(t *testing.T) {
 	readme := page(t, "README.md")
 	files, err := filepath.Glob(filepath.Join(root(t), "docs", "*"))
@@ -28,7 +28,7 @@ func TestReadmeListsPages(t *testing.T) {
 	}
 	for _, f := range files {
 		if filepath.Ext(f) == ".go" {
-			continue // it holds pages for the command
+			continue // it contains pages for the command
 		}
 		if name := "docs/" + filepath.Base(f); !strings.Contains(readme, "| ["+name+"]("+name+") |") {
 			t.Errorf("the table of the README has no row of %s", name)
@@ -36,8 +36,8 @@ func TestReadmeListsPages(t *testing.T) {
 	}
 }
 
-// TestCommandPageIsComplete: the page of the command line names each verb, each flag of run, each
-// exit code and each kind of event.
+// TestCommandPageIsComplete checks that the page of the command line names each verb, each flag of run, each exit code
+// and each kind of event.
 func TestCommandPageIsComplete(t *testing.T) {
 	bin, text := command(t), page(t, "docs/cli.md")
 	help := func(args string) string {
@@ -83,8 +83,8 @@ var (
 	directory  = regexp.MustCompile(`^(cmd|diag|engine|generable|internal|starlib)(/[a-z]+)*$`)
 )
 
-// TestArchitecturePageNamesWhatExists: each file and directory that the page of the architecture names is
-// there, and the page stays short.
+// TestArchitecturePageNamesWhatExists checks that each file and directory that the page of the architecture names
+// exists, and that the page stays short.
 func TestArchitecturePageNamesWhatExists(t *testing.T) {
 	text := page(t, "docs/architecture.md")
 	if n := strings.Count(text, "\n"); n > 200 {

@@ -1,5 +1,5 @@
-// Package docs executes what the documentation shows: scripts are loaded, console sessions
-// are run and compared, Go snippets must stand verbatim in a compiled example.
+// Package docs executes what the documentation shows: scripts are loaded, console sessions are run and compared, Go
+// snippets must occur verbatim in a compiled example.
 package docs
 
 import (
@@ -23,7 +23,7 @@ type block struct {
 	line  int
 	lang  string
 	title string
-	flags string // that the script wants
+	flags string // flags that the script needs
 	text  string
 }
 
@@ -79,7 +79,6 @@ func pages(t *testing.T) map[string][]block {
 	return out
 }
 
-// command builds the command once for all pages.
 // built is the command, built once for all tests of the process.
 var built struct {
 	once sync.Once
@@ -88,7 +87,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
-	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test keeps runs in the home of whoever runs it
+	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test stores runs in the user's home
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
@@ -96,7 +95,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command returns the path of the command, built with the flags of `make test`, whose packages it so finds compiled.
+// command returns the path of the command, built with the flags of `make test`, so that its packages are in the build
+// cache.
 func command(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
@@ -158,7 +158,7 @@ func TestConsoleSessions(t *testing.T) {
 	}
 }
 
-// session runs the commands of a console block and compares what each prints.
+// session runs the commands of a console block and compares the output of each.
 func session(t *testing.T, dir, bin string, b block) int {
 	t.Helper()
 	n := 0
@@ -173,7 +173,7 @@ func session(t *testing.T, dir, bin string, b block) int {
 	return n
 }
 
-// shell runs one command line. A failing run prints its diagnostics, a good one its result.
+// shell runs one command line. It returns the diagnostics of a failing run, and the result of a successful one.
 func shell(dir, bin, line string) (string, error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
@@ -187,8 +187,7 @@ func shell(dir, bin, line string) (string, error) {
 	return stdout.String(), nil
 }
 
-// A Go snippet of the documentation is part of an example that the compiler has seen, or of a declaration of
-// the engine.
+// A Go snippet in the documentation is part of a compiled example, or of a declaration of the engine.
 func TestGoSnippetsCompile(t *testing.T) {
 	var compiled strings.Builder
 	examples, err := filepath.Glob(filepath.Join(root(t), "*_test.go"))
@@ -247,7 +246,7 @@ var (
 	verbWord = regexp.MustCompile("`agentscript ([a-z]+)")
 )
 
-// What explanations and pages tell to type, the command takes.
+// The command accepts what explanations and pages say to type.
 func TestFlagsAndVerbsExist(t *testing.T) {
 	dir := t.TempDir()
 	bin := command(t)

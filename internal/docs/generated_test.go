@@ -28,15 +28,15 @@ func fresh(t *testing.T, name string, text []byte) {
 	}
 }
 
-// The language reference and the editor stub are made from the table of builtins, the list of diagnostics
-// from the table of codes.
+// The language reference and the editor stub are generated from the table of builtins, the list of diagnostics from the
+// table of codes.
 func TestPagesAreFresh(t *testing.T) {
 	fresh(t, "docs/language.md", []byte(starlib.Universe().Reference()))
 	fresh(t, "docs/agentscript.pyi", []byte(starlib.Universe().Stub()))
 	fresh(t, "docs/diagnostics.md", diagnosticsPage(t))
 }
 
-// diagnosticsPage lists the codes by the digit behind AS.
+// diagnosticsPage lists the codes by the digit after AS.
 func diagnosticsPage(t *testing.T) []byte {
 	families := map[byte]string{
 		'1': "AS1xx: Syntax",

@@ -21,7 +21,7 @@ func TestPromise_26_140_OnePage(t *testing.T) {
 	if err != nil || strings.TrimSpace(out) != strings.TrimSpace(string(text)) {
 		t.Errorf("agentscript doc --llm does not print the page: %v", err)
 	}
-	// TestConsoleSessions checks what has a title and runs what is a session: nothing else may stand here.
+	// TestConsoleSessions checks what has a title and runs what is a session: nothing else may be here.
 	scripts, sessions := 0, 0
 	for _, b := range blocks("docs/llm.md", string(text)) {
 		switch {

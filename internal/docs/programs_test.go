@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPrograms: each whole program of the page on embedding compiles beside the scripts that stand above
-// it, and writes what stands below it.
+// TestPrograms checks that each whole program of the page on embedding compiles next to the scripts above it, and
+// prints what is below it.
 func TestPrograms(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root(t), "docs", "embedding.md"))
 	if err != nil {
@@ -39,8 +39,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// output runs a program beside its scripts, as a package of this module. An overlay puts it there: other
-// tests read the tree meanwhile.
+// output runs a program next to its scripts, as a package of this module. An overlay puts it there, since other tests
+// read the tree at the same time.
 func output(t *testing.T, program string, scripts map[string]string) string {
 	t.Helper()
 	files := map[string]string{"main.go": program}

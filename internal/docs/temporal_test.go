@@ -11,8 +11,8 @@ import (
 
 var temporalVerb = regexp.MustCompile("agentscript temporal ([a-z]+)(?: ([a-z]+))?")
 
-// What the page on Temporal has readers type, the command agentscript-temporal takes. It is in a module of its own, which
-// is not built here: its sources must name the verbs and flags, or agentscript have them.
+// The command agentscript-temporal accepts what the page on Temporal says to type. It is in a separate module, which is
+// not built here: its sources must name the verbs and flags, or agentscript have them.
 func TestFlagsOfTemporalExist(t *testing.T) {
 	var source strings.Builder
 	err := filepath.WalkDir(filepath.Join(root(t), "temporal", "internal", "cli"), func(path string, d fs.DirEntry, err error) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// worker is a flow whose agent has tools that answer, fail and take nothing.
+// worker is a flow whose agent has tools that answer, fail and take no arguments.
 const worker = `
 """Looks words up."""
 
@@ -34,7 +34,7 @@ def fetch(word = str):
 main = agent(prompt = "Look it up.", tools = [lookup, now, fetch], budget = budget(turns = 4, tool_calls = 400))
 `
 
-// heard is a request as aimock reads it: it writes the requests of all wires in one form.
+// heard is a request as aimock reads it: it writes the requests of all wire formats in one form.
 type heard struct {
 	Messages []struct {
 		Role    string  `json:"role"`
@@ -51,7 +51,7 @@ type heard struct {
 	Tools []json.RawMessage `json:"tools"`
 }
 
-// content is the text of a message, or its parts as they are written.
+// content is the text of a message, or its parts as written.
 type content string
 
 func (c *content) UnmarshalJSON(data []byte) error {
@@ -88,8 +88,8 @@ func turn(t *testing.T, base, model, script, input string, stream bool) (string,
 	return text, requests, err
 }
 
-// results checks that the last request holds one answer with calls and right behind it one result
-// for each, in order, and returns their texts.
+// results checks that the last request contains one answer with calls, followed directly by one result for each, in
+// order, and returns their texts.
 func results(t *testing.T, model string, h heard) (said string, texts []string) {
 	t.Helper()
 	for i, m := range h.Messages {
@@ -102,7 +102,7 @@ func results(t *testing.T, model string, h heard) (said string, texts []string) 
 		}
 		for j, c := range m.Calls {
 			r := h.Messages[i+1+j]
-			if r.Role != "tool" || r.CallID != c.ID && !strings.HasPrefix(model, "ollama/") { // whose calls have no ids for aimock
+			if r.Role != "tool" || r.CallID != c.ID && !strings.HasPrefix(model, "ollama/") { // its calls have no ids for aimock
 				t.Errorf("call %d is %+v, and its result %+v", j, c, r)
 			}
 			texts = append(texts, string(r.Content))
@@ -111,13 +111,12 @@ func results(t *testing.T, model string, h heard) (said string, texts []string) 
 	return said, texts
 }
 
-// TestAimockLoop runs an agent's loop on the wire of each provider; what arrived is told by aimock's
-// journal.
+// TestAimockLoop runs an agent's loop on the wire format of each provider; aimock's journal shows what arrived.
 func TestAimockLoop(t *testing.T) {
 	whole, cut := mock(t, "-c", "5"), mockOf(t, "testdata/cut.json")
 	for _, row := range []struct {
 		name, input string
-		said        string     // beside the calls
+		said        string     // next to the calls
 		want        [][]string // in the results, in order
 	}{
 		{"parallel calls, results in order", "three lookups", "", [][]string{{"größe has 7"}, {"noon"}, {"ab has 2 letters"}}},
@@ -156,8 +155,8 @@ func TestAimockLoop(t *testing.T) {
 	}
 }
 
-// TestAimockCutCalls: arguments that the token limit cut off are no answer, on the wires on which
-// arguments are text.
+// TestAimockCutCalls checks that arguments cut off by the token limit are not an answer, on the wire formats with
+// textual arguments.
 func TestAimockCutCalls(t *testing.T) {
 	base := mockOf(t, "testdata/cut.json")
 	for _, model := range []string{"openai/gpt-5", "openrouter/x/y"} {
@@ -171,7 +170,7 @@ func TestAimockCutCalls(t *testing.T) {
 	}
 }
 
-// TestAimockManyCalls makes 200 calls in one answer, on each wire.
+// TestAimockManyCalls makes 200 calls in one answer, on each wire format.
 func TestAimockManyCalls(t *testing.T) {
 	type call struct {
 		Name string            `json:"name"`
@@ -212,7 +211,8 @@ func TestAimockManyCalls(t *testing.T) {
 	})
 }
 
-// TestAimockErrorMark: the wires that have a mark for results that are errors bear it, and at no other.
+// TestAimockErrorMark checks that results that are errors are marked on the wire formats that have a mark, and on no
+// other.
 func TestAimockErrorMark(t *testing.T) {
 	base, sent := tap(t, mock(t))
 	for model, mark := range map[string]string{"anthropic/claude-sonnet-4-5": `"is_error":true`, "google/gemini-2.5-flash": `"response":{"error":`} {
@@ -228,7 +228,7 @@ func TestAimockErrorMark(t *testing.T) {
 	}
 }
 
-// TestAimockLastAnswer: at the limit the model is asked once more, and may call nothing.
+// TestAimockLastAnswer checks that at the limit the model is called once more, and may call nothing.
 func TestAimockLastAnswer(t *testing.T) {
 	base, sent := tap(t, mock(t))
 	script := strings.Replace(worker, "turns = 4, tool_calls = 400", `turns = 3, on_limit = "answer"`, 1)
@@ -247,7 +247,7 @@ func TestAimockLastAnswer(t *testing.T) {
 	})
 }
 
-// TestAimockChoice: a model that must call a tool is free once it has; where the wire cannot say
+// TestAimockChoice checks that a model that must call a tool is free once it has; if the wire format cannot express
 // that it must, nothing is sent.
 func TestAimockChoice(t *testing.T) {
 	base, sent := tap(t, mock(t))
@@ -268,7 +268,7 @@ func TestAimockChoice(t *testing.T) {
 				t.Fatalf("%s: %v after %s", word, err, bodies)
 			}
 			if word == "none" {
-				return // the mock calls all the same
+				return // the mock calls nevertheless
 			}
 			if err != nil || text != "Done: talk and look" || len(bodies) != 2 || choice(t, model, bodies[1]) != auto {
 				t.Errorf("%s: %q, %v after %s", word, text, err, bodies)
@@ -277,7 +277,7 @@ func TestAimockChoice(t *testing.T) {
 	}
 }
 
-// photographer is a flow whose agent has a tool that gives a picture beside others that give text.
+// photographer is a flow whose agent has a tool that returns a picture and others that return text.
 const photographer = `
 """Looks at things."""
 
@@ -292,8 +292,8 @@ def now():
 main = agent(prompt = "Look at it.", tools = [shot, now])
 `
 
-// TestAimockPictures: a picture that a tool gave arrives inside of its result where the provider takes it there, and else
-// behind all results, as each wire writes one. At Ollama it is a message of its own, whose text is empty.
+// TestAimockPictures checks that a tool's picture arrives inside its result if the provider accepts it there, and
+// otherwise after all results, in each wire format. For Ollama it is a separate message with an empty text.
 func TestAimockPictures(t *testing.T) {
 	base, sent := tap(t, mock(t))
 	written := map[string]string{

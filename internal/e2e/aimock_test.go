@@ -14,10 +14,10 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// speakers are the models whose providers aimock speaks like, and where.
+// speakers are the models whose providers aimock imitates, and where.
 var speakers = []string{"openai/gpt-5", "anthropic/claude-sonnet-4-5", "google/gemini-2.5-flash", "ollama/qwen3", "openrouter/x/y", "mistral/mistral-large-latest", "deepseek/deepseek-chat"}
 
-// port is a model port whose providers are all at base.
+// port returns a model port whose providers are all at base.
 func port(t *testing.T, base string, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	keys := map[string]string{
@@ -34,7 +34,7 @@ func port(t *testing.T, base string, opts ...llm.Option) *llm.Registry {
 	return r
 }
 
-// quick are the options of a port that does not try again.
+// quick returns the options of a port that does not retry.
 func quick() []llm.Option { return []llm.Option{llm.WithRetry(llm.RetryPolicy{Attempts: 1})} }
 
 // said is what a call streamed.
@@ -120,8 +120,7 @@ func TestAimockReasoning(t *testing.T) {
 	})
 }
 
-// TestAimockTools makes two calls at once, sends both results back, and reads in the journal what
-// arrived.
+// TestAimockTools makes two calls at once, sends both results back, and checks in the journal what arrived.
 func TestAimockTools(t *testing.T) {
 	base := mock(t, "-c", "5")
 	each(t, func(t *testing.T, m string, stream bool) {
@@ -190,7 +189,7 @@ func TestAimockSchema(t *testing.T) {
 	})
 }
 
-// TestAimockFaults: every refusal has its kind, and an answer that is cut is no answer.
+// TestAimockFaults checks that every refusal has its kind, and that an answer that is cut is not an answer.
 func TestAimockFaults(t *testing.T) {
 	base := mock(t)
 	for what, want := range map[string]engine.ErrKind{
@@ -220,7 +219,7 @@ func TestAimockFaults(t *testing.T) {
 	})
 }
 
-// TestAimockKeys: a key arrives where its provider looks for it, and nowhere else.
+// TestAimockKeys checks that a key arrives where its provider expects it, and nowhere else.
 func TestAimockKeys(t *testing.T) {
 	base := mock(t)
 	for model, header := range map[string]string{
@@ -242,8 +241,8 @@ func TestAimockKeys(t *testing.T) {
 	}
 }
 
-// TestAimockChaos: with servers that fail in every way they know, each call ends in a whole answer
-// or in an error that has a kind.
+// TestAimockChaos checks that with servers that fail in every way they can, each call ends in a complete answer or in
+// an error with a kind.
 func TestAimockChaos(t *testing.T) {
 	base := mock(t, "--chaos-drop", "0.15", "--chaos-malformed", "0.15", "--chaos-disconnect", "0.15", "--chaos-ratelimit", "0.1")
 	r := port(t, base, quick()...)

@@ -14,37 +14,36 @@ import (
 	"testing"
 )
 
-// requests are where the requests that the engine sends are recorded.
+// requests is the directory of the engine's recorded requests.
 const requests = "../../engine/llm/testdata/requests"
 
-// TestMistralRequests has the provider's own client make the recorded requests: a member that it
-// does not know, or knows in another form, would be lost, changed or refused.
+// TestMistralRequests makes the provider's own client send the recorded requests: a member that it does not know, or
+// knows in another form, would be lost, changed or rejected.
 func TestMistralRequests(t *testing.T) {
 	held := againstClient(t, "mistral", "@mistralai/mistralai", func(file string, got, _ map[string]any) bool {
-		eachMember(got["messages"], func(m map[string]any) { // what the client adds by itself
+		eachMember(got["messages"], func(m map[string]any) { // what the client adds itself
 			delete(m, "prefix")
 			eachMember(m["tool_calls"], func(c map[string]any) { delete(c, "index") })
 		})
-		return file == "mistral_extra.json" // members of the caller's own
+		return file == "mistral_extra.json" // the caller's own members
 	})
 	if held < 21 {
 		t.Errorf("only %d requests are held", held)
 	}
 }
 
-// TestDeepSeekRequests has a client of another project make the recorded requests from the same
-// conversation.
+// TestDeepSeekRequests makes a third-party client send the recorded requests for the same conversation.
 func TestDeepSeekRequests(t *testing.T) {
 	held := againstClient(t, "deepseek", "@ai-sdk/deepseek", func(file string, got, want map[string]any) bool {
 		delete(want, "stream_options") // sent by the method for streams
 		if messages, _ := got["messages"].([]any); got["response_format"] != nil && len(messages) > 0 {
-			got["messages"] = messages[1:] // the client's own line on JSON
+			got["messages"] = messages[1:] // the client's own line about JSON
 		}
 		switch _, scenario, _ := strings.Cut(file, "_"); scenario {
-		case "extra.json", // members of the caller's own
-			"broken_args.json": // arguments that are no JSON, which that client does not keep
+		case "extra.json", // the caller's own members
+			"broken_args.json": // arguments that are not JSON, which that client does not keep
 			return true
-		case "sampling.json", "temperature.json": // which a model that thinks is sent, and passes over: the client does not send it
+		case "sampling.json", "temperature.json": // a model that thinks ignores it, and the client does not send it
 			return strings.HasPrefix(file, "deepseek4")
 		}
 		return false
@@ -54,8 +53,8 @@ func TestDeepSeekRequests(t *testing.T) {
 	}
 }
 
-// againstClient compares the recorded requests to a provider with what a client sends. level
-// evens out what is known to differ, and reports whether a file is to be passed over.
+// againstClient compares the recorded requests to a provider with what a client sends. level removes known differences,
+// and reports whether to skip a file.
 func againstClient(t *testing.T, provider, client string, level func(file string, got, want map[string]any) bool) (held int) {
 	t.Helper()
 	pkg := installed(t, append([]string{"node_modules"}, strings.Split(client, "/")...)...)

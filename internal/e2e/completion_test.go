@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// shells are the real ones, and what their startup files have. Each prompts with "% ".
+// shells are real shells with their startup files. Each prompts with "% ".
 var shells = map[string]struct{ file, startup, command string }{
 	"bash": {"rc", "PS1='% '\nsource /usr/share/bash-completion/bash_completion\nsource <(agentscript completion bash)\n", "bash --noprofile --rcfile rc"},
 	"zsh":  {".zshrc", "PS1='%% '\nautoload -U compinit; compinit -u -D\nsource <(agentscript completion zsh)\n", "zsh"},
 	"fish": {".config/fish/config.fish", "function fish_prompt; echo -n '% '; end\nset -g fish_greeting\nset -g fish_autosuggestion_enabled 0\nagentscript completion fish | source\n", "fish"},
 }
 
-// shellHome returns a home directory for an interactive shell. A shell that is told to end writes its history after
-// that, and fish reads the manual pages in a process that outlives it unless the directory for what it finds is there:
-// so t.TempDir, which fails a test when a file appears while it removes the directory, does not serve.
+// shellHome returns a home directory for an interactive shell. A shell that is told to end still writes its history
+// afterwards, and fish reads the manual pages in a process that outlives it unless the directory for its results
+// exists. t.TempDir therefore cannot be used: it fails a test when a file appears while it removes the directory.
 func shellHome(t *testing.T) string {
 	t.Helper()
 	home, err := os.MkdirTemp("", "agentscript-shell-")
@@ -44,8 +44,8 @@ func shellHome(t *testing.T) string {
 	return home
 }
 
-// In bash, zsh and fish at a real terminal the Tab key completes verbs, flags, those of a script's main, their
-// values, agents, models and files.
+// In bash, zsh and fish at a real terminal, the Tab key completes verbs, flags, those of a script's main, their values,
+// agents, models and files.
 func TestCompletionInShells(t *testing.T) {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// form is a way to write answers that aimock knows: where it is asked, and how.
+// form is a format of answers that aimock knows: where to request it, and how.
 type form struct {
 	name     string
 	path     func(stream bool) string
@@ -30,7 +30,7 @@ type object = map[string]any
 
 func asked(text string) []object { return []object{{"role": "user", "content": text}} }
 
-// offered are the tools of the fixtures, each as wrap writes one.
+// offered returns the tools of the fixtures, each as wrap writes it.
 func offered(on bool, wrap func(name string, schema object) object) []object {
 	if !on {
 		return []object{}
@@ -92,7 +92,7 @@ var forms = []form{
 	}},
 }
 
-// exchange asks a server for an answer in a form, and reads it as a recorded exchange.
+// exchange requests an answer in a form from a server, and reads it as a recorded exchange.
 func (f *form) exchange(t *testing.T, base, input string, tools, stream bool) (*llm.Response, error) {
 	t.Helper()
 	body, err := json.Marshal(f.body(input, tools, stream))
@@ -120,8 +120,8 @@ func (f *form) exchange(t *testing.T, base, input string, tools, stream bool) (*
 	return llm.DecodeExchange(f.provider, res.StatusCode, res.Header, data)
 }
 
-// TestAimockForms reads text, thoughts, calls and errors in forms that no request of the port asks
-// for, as another project writes them.
+// TestAimockForms reads text, thoughts, calls and errors in forms that no request of the port asks for, as another
+// project writes them.
 func TestAimockForms(t *testing.T) {
 	base := mock(t, "-c", "4")
 	for i := range forms {

@@ -5,11 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// Language models of less than three megabytes, for a real inference server to run: files in the format
-// GGUF, version 3, of the architecture llama. Nothing is trained. [randomGGUF] has random weights that
-// favour short texts: under a grammar it writes something else for every seed, and what holds it to a
-// schema is the server alone. [scriptedGGUF] says word for word what it is told, for a conversation that
-// is known beforehand.
+// Language models of less than three megabytes, for a real inference server to run: files in the format GGUF, version
+// 3, of the architecture llama. Nothing is trained. [randomGGUF] has random weights that favour short texts: under a
+// grammar it writes something different for every seed, and only the server holds it to a schema. [scriptedGGUF]
+// repeats given texts word for word, for a conversation that is known beforehand.
 
 // ggufFile is metadata by key, and tensors of 32-bit floats.
 type ggufFile struct {
@@ -20,11 +19,11 @@ type ggufFile struct {
 
 type tensor struct {
 	name string
-	dims []int // the innermost first
+	dims []int // innermost first
 	data []float32
 }
 
-// The numbers that the format gives to types.
+// The format's numbers for types.
 const (
 	typeUint32  = 4
 	typeInt32   = 5
@@ -38,7 +37,7 @@ const (
 	alignment     = 32 // of the tensors' data, which is the default
 )
 
-// put writes numbers as the format has them. A buffer takes all that has a fixed size.
+// put writes numbers in the format's encoding. A buffer accepts everything of a fixed size.
 func put(b *bytes.Buffer, values ...any) {
 	for _, v := range values {
 		if s, ok := v.(string); ok {
@@ -46,7 +45,7 @@ func put(b *bytes.Buffer, values ...any) {
 			b.WriteString(s)
 			continue
 		}
-		_ = binary.Write(b, binary.LittleEndian, v) // fails for types without a fixed size alone
+		_ = binary.Write(b, binary.LittleEndian, v) // only fails for types without a fixed size
 	}
 }
 
@@ -78,7 +77,7 @@ func (f *ggufFile) tensor(name string, data []float32, dims ...int) {
 	f.tensors = append(f.tensors, tensor{name, dims, data})
 }
 
-// bytes is the file: header, metadata, the tensors' places, their data.
+// bytes returns the file: header, metadata, the tensors' offsets, their data.
 func (f *ggufFile) bytes() []byte {
 	var b bytes.Buffer
 	b.WriteString("GGUF")

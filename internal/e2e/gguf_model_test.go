@@ -2,16 +2,16 @@ package e2e
 
 import "fmt"
 
-// trainedContext is how many tokens the models were made for; a server may give them fewer.
+// trainedContext is the context length that the models declare; a server may use fewer tokens.
 const trainedContext = 8192
 
-// modelSize is the size of a model's parts.
+// modelSize holds the sizes of a model's parts.
 type modelSize struct{ width, heads, inner, layers int }
 
-// weights give the numbers of a model; nil stands for zeros.
+// weights returns the numbers of a model; nil stands for zeros.
 type weights struct {
 	embedding, output []float32 // a row of width for each token
-	norm              float32   // what the last state is multiplied by
+	norm              float32   // multiplied with the last state
 	inner             func(n int) []float32
 }
 

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// randomGGUF is a model of random weights, the same for the same seed. Every answer depends on the
-// whole prompt and on the seed of the request. It favours letters and digits, and what ends a
-// text, a string or a list, so that answers are short.
+// randomGGUF returns a model with random weights, the same for the same seed. Every answer depends on the whole prompt
+// and on the seed of the request. It favours letters and digits, and what ends a text, a string or a list, so that
+// answers are short.
 func randomGGUF(seed uint64) []byte {
 	v := newVocabulary()
 	v.fill(32)
@@ -26,8 +26,8 @@ func randomGGUF(seed uint64) []byte {
 		embedding: gaussian(n*s.width, spread), output: gaussian(n*s.width, 0.15), norm: 1,
 		inner: func(n int) []float32 { return gaussian(n, 0.02) },
 	}
-	// The architecture knows no bias. The first number of every embedding is the same instead,
-	// and comes through the blocks as input nearly as it is.
+	// The architecture has no bias. Instead, the first number of every embedding is the same, and passes through the
+	// blocks nearly unchanged.
 	input := constant / math.Sqrt((constant*constant+spread*spread*float64(s.width-1))/float64(s.width))
 	for token := range n {
 		w.embedding[token*s.width] = constant
@@ -36,7 +36,7 @@ func randomGGUF(seed uint64) []byte {
 	return writeGGUF("random", v, s, w)
 }
 
-// liking is how much a token is liked before the weights say anything, as a logarithm.
+// liking returns the prior of a token before the weights contribute, as a logarithm.
 func liking(v *vocabulary, token int) float64 {
 	switch {
 	case token == v.end:

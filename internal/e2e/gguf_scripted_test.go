@@ -5,13 +5,12 @@ import (
 	"math"
 )
 
-// scriptedGGUF is a model that says one piece after another: behind the first of a chain, which is a
-// token such as <|call|> that a template puts at the end of the prompt, its other pieces, and
-// then the end. Each piece is one token, however long, so that it comes as one piece of a stream.
-// A chain whose last piece is one that it has said before goes round for ever.
+// scriptedGGUF returns a model that says one piece after another: after the first of a chain, which is a token such as
+// <|call|> that a template puts at the end of the prompt, come its other pieces, and then the end. Each piece is one
+// token, however long, so that it arrives as one piece of a stream. A chain whose last piece is one that it has said
+// before repeats forever.
 //
-// The model sees the last token alone. So no other piece may stand in two places, and none may be
-// a single byte.
+// The model only sees the last token. So no other piece may occur in two places, and none may be a single byte.
 func scriptedGGUF(chains ...[]string) ([]byte, error) {
 	v := newVocabulary()
 	next := map[int]int{}
@@ -38,15 +37,15 @@ func scriptedGGUF(chains ...[]string) ([]byte, error) {
 		}
 	}
 	v.fill(32)
-	// Embeddings are the axes, the blocks add nothing, and so a row of the output for each axis
-	// is the table of what comes after its token.
+	// Embeddings are the axes and the blocks add nothing, so a row of the output for each axis is the table of what
+	// follows its token.
 	n := len(v.tokens)
 	s := modelSize{width: n, heads: n / 32, inner: 32, layers: 1}
 	w := weights{
 		embedding: make([]float32, n*n), output: make([]float32, n*n), norm: float32(1 / math.Sqrt(float64(n))),
 		inner: func(n int) []float32 { return make([]float32, n) },
 	}
-	const certain = 40 // a chance of e^-40 is none
+	const certain = 40 // a probability of e^-40 is negligible
 	for token := range n {
 		w.embedding[token*n+token] = 1
 		then, ok := next[token]

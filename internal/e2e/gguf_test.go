@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parsedGGUF is a file as a reader of the format finds it.
+// parsedGGUF is a file as a reader of the format sees it.
 type parsedGGUF struct {
 	meta    map[string]any
 	tensors map[string][]float32
@@ -125,7 +125,7 @@ func TestRandomGGUF(t *testing.T) {
 	}
 }
 
-// TestScriptedGGUF follows the table that the weights are.
+// TestScriptedGGUF follows the table in the weights.
 func TestScriptedGGUF(t *testing.T) {
 	if _, err := scriptedGGUF([]string{"<|one|>", "Hello", ", world", "."}, []string{"<|two|>", "tick ", "tock ", "tick "}); err == nil {
 		t.Fatal("a single byte is taken")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// vocabulary is a token for every byte, some that steer, and whole texts.
+// vocabulary is a token for every byte, some control tokens, and whole texts.
 type vocabulary struct {
 	tokens []string
 	kinds  []int32
@@ -14,7 +14,7 @@ type vocabulary struct {
 }
 
 const (
-	bytesOnly = 256 // how many tokens stand for a byte, which are the first
+	bytesOnly = 256 // the first tokens, which stand for bytes
 	kindText  = 1
 	kindSteer = 3
 )
@@ -24,16 +24,16 @@ func newVocabulary() *vocabulary {
 	for b := range bytesOnly {
 		v.add(shown(string([]byte{byte(b)})), kindText)
 	}
-	v.add(shown(" a"), kindText) // what the only merge makes: loaders insist on one
+	v.add(shown(" a"), kindText) // the result of the only merge: loaders require one
 	v.add("<|begin|>", kindSteer)
 	v.end = v.add("<|end|>", kindSteer)
-	for _, r := range []string{"<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"} { // that a template may put before a message
+	for _, r := range []string{"<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"} { // a template may put one before a message
 		v.add(r, kindSteer)
 	}
 	return v
 }
 
-// merges are the pairs that the tokenizer joins.
+// merges returns the pairs that the tokenizer joins.
 func merges() []string { return []string{shown(" ") + " a"} }
 
 func (v *vocabulary) add(token string, kind int32) int {
@@ -46,7 +46,7 @@ func (v *vocabulary) add(token string, kind int32) int {
 	return id
 }
 
-// fill adds tokens that nothing says until their number is a multiple of n.
+// fill adds unused tokens until their number is a multiple of n.
 func (v *vocabulary) fill(n int) {
 	for len(v.tokens)%n != 0 {
 		v.add(fmt.Sprintf("<|unused %d|>", len(v.tokens)), kindSteer)
@@ -57,8 +57,8 @@ func steers(piece string) bool {
 	return strings.HasPrefix(piece, "<|") && strings.HasSuffix(piece, "|>")
 }
 
-// shown writes each byte as the letter that stands for it in byte-level vocabularies: itself
-// where it is printable in Latin-1, else one from 256 on.
+// shown writes each byte as the letter that stands for it in byte-level vocabularies: itself if it is printable in
+// Latin-1, and otherwise one from 256 on.
 func shown(text string) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// junitTests have tests that end in each way, with texts that XML has to escape.
+// junitTests have tests with each outcome, and texts that XML must escape.
 var junitTests = map[string]string{
 	"flow.star": "left = agent(name = \"left\", prompt = \"Left.\")\nright = agent(name = \"right\", prompt = \"Right.\")\nboth = left / right\n",
 	"a_test.star": `load("flow.star", "both", "left")
@@ -42,7 +42,7 @@ def test_race(t):
 	"broken_test.star": "def test_x(t)\n",
 }
 
-// What other programs read in a JUnit report is what the command counts: 3 of 8 failed, 1 could not run, 2 were skipped.
+// Other programs read from a JUnit report what the command counts: 3 of 8 failed, 1 could not run, 2 were skipped.
 func TestJUnitForOthers(t *testing.T) {
 	bin, dir := command(t, junitTests)
 	cmd := exec.Command(bin, "test", "--repeat", "30", "--junit", "report.xml", "--trace-dir", "traces", "a_test.star", "broken_test.star")

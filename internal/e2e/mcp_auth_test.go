@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// probeAuth does what a scenario of OAuth wants of a client: a program's account where it gives one, a
-// person who agrees to everything elsewhere. It lists the tools and calls one.
+// probeAuth does what a scenario of OAuth requires from a client: it uses a program's account if there is one, and
+// otherwise a person who agrees to everything. It lists the tools and calls one.
 func probeAuth(url, scenario, given string) error {
 	var account struct {
 		ID     string `json:"client_id"`
@@ -53,7 +53,7 @@ func probeAuth(url, scenario, given string) error {
 			if err != nil {
 				return err
 			}
-			res, err := http.DefaultClient.Do(req) // and back to where is listened
+			res, err := http.DefaultClient.Do(req) // and back to the listener
 			if err != nil {
 				return err
 			}
@@ -72,14 +72,13 @@ func probeAuth(url, scenario, given string) error {
 	return nil
 }
 
-// leftOut are scenarios of OAuth that are not held to, and why.
+// leftOut are scenarios of OAuth that are not required, and why.
 var leftOut = map[string]string{
 	"auth/2025-03-26-oauth-metadata-backcompat": "its authorization server names itself otherwise than by where it is found, which RFC 8414, 3.3 has clients refuse",
 	"auth/cross-app-access-complete-flow":       "the enterprise's own sign-in (ID-JAG) is not built",
 }
 
-// The protocol's own suite for clients that sign in: every scenario that it lists is judged, or is printed
-// as left out.
+// The protocol's own suite for clients that sign in: every scenario that it lists is judged, or printed as left out.
 func TestMCPConformanceOfSignIn(t *testing.T) {
 	node, suite := mcpSuite(t)
 	exe, err := os.Executable()

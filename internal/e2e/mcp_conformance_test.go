@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test keeps runs in the home of whoever runs it
+	_ = os.Setenv("AGENTSCRIPT_STORE", "off") // no test stores runs in the user's home
 	os.Exit(m.Run())
 }
 
-// probe does what a scenario of the suite wants of a client.
+// probe does what a scenario of the suite requires from a client.
 func probe(url, scenario string) error {
 	c := mcp.New(mcp.WithAllow(func(capability.Use) error { return nil }),
 		mcp.WithApprovals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) { return engine.Approve(), nil }))
@@ -63,7 +63,7 @@ func probe(url, scenario string) error {
 	return nil
 }
 
-// The protocol's own suite for clients; its scenarios of OAuth are beside.
+// The protocol's own suite for clients; its scenarios of OAuth are in another test.
 func TestMCPConformanceOfClient(t *testing.T) {
 	node, suite := mcpSuite(t)
 	exe, err := os.Executable()
@@ -89,13 +89,13 @@ func TestMCPConformanceOfClient(t *testing.T) {
 	}
 }
 
-// mcpSuite is the suite, and the node that it wants.
+// mcpSuite returns the suite, and the node that it needs.
 func mcpSuite(t *testing.T) (node, suite string) {
 	t.Helper()
 	return installed(t, "suite", "node_modules", "node", "bin", "node"), installed(t, "suite", "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
 }
 
-// judge has the suite judge one scenario.
+// judge lets the suite judge one scenario.
 func judge(t *testing.T, node, suite, exe, scenario string) {
 	t.Helper()
 	cmd := exec.Command(node, suite, "client", "--command", exe, "--scenario", scenario)

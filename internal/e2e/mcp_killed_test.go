@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// marked are the living processes that were started with a variable, by their command lines.
+// marked returns the living processes that were started with a variable, by their command lines.
 func marked(t *testing.T, mark string) map[int]string {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
@@ -27,7 +27,7 @@ func marked(t *testing.T, mark string) map[int]string {
 		if err != nil || !bytes.Contains(env, []byte(mark)) {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(dir, "cmdline")) // empty of one that has ended meanwhile
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline")) // empty if it has ended in the meantime
 		pid, err := strconv.Atoi(filepath.Base(dir))
 		if err == nil && len(line) > 0 {
 			found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
@@ -36,8 +36,8 @@ func marked(t *testing.T, mark string) map[int]string {
 	return found
 }
 
-// The command is killed with kill -9 in the midst of a call, and ended by an interrupt: of npx, its
-// shell and the server behind them nothing is left.
+// The command is killed with kill -9 in the middle of a call, and ended by an interrupt: nothing is left of npx, its
+// shell and the server below them.
 func TestMCPNothingIsLeftOfNPX(t *testing.T) {
 	installed(t, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ main = agent(prompt = "x", model = "scripted/x", tools = [s])
 		}
 		lines := bufio.NewScanner(events)
 		lines.Buffer(nil, 1<<24)
-		for lines.Scan() && !strings.Contains(lines.Text(), `"phase":"progress"`) { // the call is under way
+		for lines.Scan() && !strings.Contains(lines.Text(), `"phase":"progress"`) { // the call is in progress
 		}
 		before := marked(t, mark)
 		if len(before) < 2 {
@@ -78,7 +78,7 @@ main = agent(prompt = "x", model = "scripted/x", tools = [s])
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		for lines.Scan() { // so that it can write what it says at its end
+		for lines.Scan() { // so that it can write its last output
 		}
 		_ = cmd.Wait() // it was ended
 		deadline := time.Now().Add(20 * time.Second)
@@ -93,7 +93,7 @@ main = agent(prompt = "x", model = "scripted/x", tools = [s])
 	}
 }
 
-// The example runs with the server that it names, which npx finds in the directory it is run in.
+// The example runs with the server that it names, which npx finds in the working directory.
 func TestMCPExample(t *testing.T) {
 	installed(t, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
 	bin := filepath.Join(t.TempDir(), "agentscript")

@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// serverScenarios are those of the suite that are about what `serve mcp` does: tools.
+// serverScenarios are the scenarios of the suite about what `serve mcp` provides: tools.
 var serverScenarios = []string{
 	"server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress",
 	"server-sse-multiple-streams", "dns-rebinding-protection",
 }
 
-// otherScenarios are those that are about what it does not offer, by what that is. A scenario that
-// is in neither list is an error, so that a new suite is looked at.
+// otherScenarios are the scenarios about what it does not provide, by subject. A scenario in neither list is an error,
+// so that a new suite is examined.
 var otherScenarios = map[string][]string{
 	"it has no resources":                {"resources-list", "resources-read-text", "resources-read-binary", "resources-templates-read", "resources-subscribe", "resources-unsubscribe"},
 	"it has no prompts":                  {"prompts-list", "prompts-get-simple", "prompts-get-with-args", "prompts-get-embedded-resource", "prompts-get-with-image", "completion-complete"},

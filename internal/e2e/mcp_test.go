@@ -19,7 +19,7 @@ import (
 	"github.com/agentscript/agentscript/internal/mcptest"
 )
 
-// everything is the server that has all that MCP has, over a transport.
+// everything returns the server that has all features of MCP, over a transport.
 func everything(t *testing.T, transport string) *remote.Server {
 	t.Helper()
 	cli := installed(t, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
@@ -55,7 +55,7 @@ func mcpCall(t *testing.T, c *mcp.Client, spec *remote.Server, tool, args string
 	return mcptest.Text(out.Value), nil
 }
 
-// The reference server over each transport, with all that it offers.
+// The reference server over each transport, with everything it provides.
 func TestMCPEverything(t *testing.T) {
 	for _, transport := range []string{remote.TransportStdio, remote.TransportHTTP, remote.TransportSSE, remote.TransportAuto} {
 		t.Run(transport, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestMCPEverything(t *testing.T) {
 	}
 }
 
-// The servers of files and of memory, as users start them.
+// The servers for files and for memory, as users start them.
 func TestMCPFilesystemAndMemory(t *testing.T) {
 	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE} {
 		t.Run(transport, func(t *testing.T) {

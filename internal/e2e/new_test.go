@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Each kind of project is made, checked, formatted, tested and run in a process that has no network, not even
-// that of the machine itself.
+// Each kind of project is made, checked, formatted, tested and run in a process without a network, not even the
+// loopback interface.
 func TestNewWithoutNetwork(t *testing.T) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {

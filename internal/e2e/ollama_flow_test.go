@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// flow loads a script whose agents ask a model of the port's.
+// flow loads a script whose agents call a model of the port.
 func flow(t *testing.T, models *llm.Registry, model, script string) *agentscript.Module {
 	t.Helper()
 	eng := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel(model))
@@ -48,8 +48,7 @@ excuse = fn(lambda m: "no: " + m.why, input = Missing, output = str)
 main = helper.branch({Found: report, Missing: excuse})
 `
 
-// TestOllamaFlow runs a script whose agent calls tools, answers with a union and is followed by the
-// branch for it.
+// TestOllamaFlow runs a script whose agent calls tools, answers with a union and is followed by the branch for it.
 func TestOllamaFlow(t *testing.T) {
 	base := caller(t, `Here it is: {"type": "Found", `, `"size": 5, `, `"at": "noon"}`)
 	for _, provider := range endpoints {
@@ -70,7 +69,7 @@ func TestOllamaFlow(t *testing.T) {
 	}
 }
 
-// wide is a flow of many agents at once, each held to a type.
+// wide is a flow of many concurrent agents, each held to a type.
 const wide = `
 """Judges and sorts many things at once."""
 
@@ -90,8 +89,8 @@ def both(n):
 main = each(agent(input = int, output = Row, run = both), limit = 20)
 `
 
-// TestOllamaParallel runs sixty agents at once against one server, twice in one process; each gets
-// a value of its type, and nothing is mended.
+// TestOllamaParallel runs sixty agents concurrently on one server, twice in one process; each gets a value of its type,
+// and nothing is repaired.
 func TestOllamaParallel(t *testing.T) {
 	base := randomModel(t)
 	r := local(t, base)

@@ -13,7 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 )
 
-// clients are models as a host may bring them along.
+// clients returns models as a host may provide them.
 func clients(t *testing.T, base string) map[string]llms.Model {
 	t.Helper()
 	native, err := ollama.New(ollama.WithServerURL(base), ollama.WithModel("talker"))
@@ -27,8 +27,8 @@ func clients(t *testing.T, base string) map[string]llms.Model {
 	return map[string]llms.Model{"native": native, "chat": chat}
 }
 
-// TestOllamaHostModel: a host's own model gives the same text, streamed or not, and a value of the
-// type that the prompt asks for, as it carries no schema.
+// TestOllamaHostModel checks that a host's own model returns the same text, streamed or not, and a value of the type
+// that the prompt asks for, since it carries no schema.
 func TestOllamaHostModel(t *testing.T) {
 	base := talker(t, conversation, []string{"<|plain|>", "Here: ", `{"ok": true,`, ` "score": 7}`})
 	verdict := declared(t)(generable.NewSchema("Verdict", "", []generable.Field{{Name: "ok", Type: generable.BoolT}, {Name: "score", Type: generable.IntT}}))

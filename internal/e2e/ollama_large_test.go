@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/generable/dialect"
 )
 
-// TestOllamaLargeSchema: a schema that keeps the budgets is one that the server makes a grammar of,
-// however large; one that does not is refused before it is sent. Beyond some size the server cuts
-// its own grammar, and then holds the model to nothing.
+// TestOllamaLargeSchema checks that the server makes a grammar of a schema within the budgets, however large, and that
+// one beyond them is rejected before it is sent. Beyond some size the server cuts its own grammar, and then holds the
+// model to nothing.
 func TestOllamaLargeSchema(t *testing.T) {
 	base := randomModel(t)
 	d := declared(t)
@@ -52,7 +52,7 @@ func TestOllamaLargeSchema(t *testing.T) {
 		rows[fmt.Sprintf("%d fields", n)] = optional(n, func(int) *generable.Type { return generable.BoolT })
 		if n > 100 {
 			rows[fmt.Sprintf("%d enums", n)] = optional(n, func(i int) *generable.Type { return enum(i, 20) })
-			continue // 300 texts with a greatest length each end the server's runner
+			continue // 300 texts with a maximum length each end the server's runner
 		}
 		rows[fmt.Sprintf("%d texts", n)] = optional(n, func(int) *generable.Type { return limited(generable.StrT, generable.Limits{MaxLen: some(100)}) })
 		rows[fmt.Sprintf("%d enums", n)] = optional(n, func(i int) *generable.Type { return enum(i, 20) })
@@ -71,7 +71,7 @@ func TestOllamaLargeSchema(t *testing.T) {
 					case refused != nil:
 					case out.Err != nil:
 						t.Errorf("%s: %v", provider, out.Err)
-					case out.Response.Finish == model.FinishLength: // as may be with so many fields
+					case out.Response.Finish == model.FinishLength: // possible with so many fields
 					case !decoded(t, typ, out.Response).OK:
 						t.Errorf("%s: %.300q: %v", provider, out.Response.Text(), decoded(t, typ, out.Response).Errors)
 					}

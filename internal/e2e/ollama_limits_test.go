@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// TestOllamaCutOff: an answer that the token limit cuts off is one that says so, with what there
-// is of it, in the middle of JSON as well.
+// TestOllamaCutOff checks that an answer cut off by the token limit says so, with its partial text, even in the middle
+// of JSON.
 func TestOllamaCutOff(t *testing.T) {
 	base := randomModel(t)
 	list := declared(t)(generable.Limited(generable.ListOfType(generable.StrT), generable.Limits{MinLen: some(50)}))
@@ -40,8 +40,8 @@ func TestOllamaCutOff(t *testing.T) {
 	})
 }
 
-// TestOllamaWindow: a prompt that does not fit is an error and is not cut in silence, which is the
-// server's way unless told otherwise.
+// TestOllamaWindow checks that a prompt that does not fit is an error and not cut silently, which is the server's
+// default.
 func TestOllamaWindow(t *testing.T) {
 	base := randomModel(t)
 	for _, stream := range []bool{false, true} {
@@ -58,8 +58,8 @@ func TestOllamaWindow(t *testing.T) {
 	}
 }
 
-// TestOllamaWindowFilled: an answer that fills what the prompt has left of the window ends there,
-// and says so; the server's way, unless told otherwise, is to forget the beginning.
+// TestOllamaWindowFilled checks that an answer that fills the rest of the window ends there, and says so; the server's
+// default is to forget the beginning.
 func TestOllamaWindowFilled(t *testing.T) {
 	base := randomModel(t)
 	list := declared(t)(generable.Limited(generable.ListOfType(generable.StrT), generable.Limits{MinLen: some(1000)}))
@@ -77,7 +77,7 @@ func TestOllamaWindowFilled(t *testing.T) {
 	}
 }
 
-// TestOllamaUnknownModel: the error names the model and how to get it.
+// TestOllamaUnknownModel checks that the error names the model and how to get it.
 func TestOllamaUnknownModel(t *testing.T) {
 	base := serveOllama(t)
 	bothWays(t, "nobody/has:it", func(t *testing.T, model string, stream bool) {
@@ -91,8 +91,8 @@ func TestOllamaUnknownModel(t *testing.T) {
 	})
 }
 
-// TestOllamaOverload: of more calls than the server queues, each ends in an answer or in an error
-// that says the server is overloaded; with more attempts all end in an answer.
+// TestOllamaOverload checks that of more calls than the server queues, each ends in an answer or in an error that says
+// the server is overloaded, and that with more attempts all end in an answer.
 func TestOllamaOverload(t *testing.T) {
 	base := randomModel(t, "OLLAMA_NUM_PARALLEL=1", "OLLAMA_MAX_QUEUE=2")
 	const clients = 12
@@ -139,7 +139,7 @@ func TestOllamaOverload(t *testing.T) {
 	}
 }
 
-// TestOllamaHeldBack: the port's own limit keeps calls from a server that would refuse them.
+// TestOllamaHeldBack checks that the port's own limit holds back calls that a server would refuse.
 func TestOllamaHeldBack(t *testing.T) {
 	base := randomModel(t, "OLLAMA_NUM_PARALLEL=1", "OLLAMA_MAX_QUEUE=2")
 	r := local(t, base, append(quick(), llm.WithLimits("", llm.Limits{}))...)

@@ -17,7 +17,7 @@ import (
 	"github.com/tmc/langchaingo/testing/llmtest"
 )
 
-// asModel is a model of the port as langchaingo's own test of models wants it.
+// asModel is a model of the port in the form that langchaingo's own test of models needs.
 type asModel struct {
 	port *llm.Registry
 	name string
@@ -98,7 +98,7 @@ func (m asModel) ask(ctx context.Context, messages []llms.MessageContent, option
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
 }
 
-// TestOllamaConformance holds the port, at both endpoints, to what langchaingo asks of a model.
+// TestOllamaConformance checks the port, at both endpoints, against what langchaingo requires from a model.
 func TestOllamaConformance(t *testing.T) {
 	base := talker(t, conversation,
 		[]string{"<|plain|>", "Hello ", "there, 42"},

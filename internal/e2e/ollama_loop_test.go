@@ -11,13 +11,13 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// TestOllamaLoop runs an agent's loop on a real model that makes two calls at once and answers what
-// it is told of them: what went wrong is told to it, and the run goes on.
+// TestOllamaLoop runs an agent's loop on a real model that makes two calls at once and answers their results: it is
+// informed of what went wrong, and the run continues.
 func TestOllamaLoop(t *testing.T) {
 	base, sent := tap(t, caller(t, "Both ", "are told."))
 	for _, row := range []struct {
 		name, script string
-		told         []string // in the results that the model is sent
+		told         []string // in the results that are sent to the model
 	}{
 		{"both answer", `
 def lookup(word = str, deep = dict[str, any]):
@@ -84,7 +84,7 @@ const eager = `{{ range .Messages }}<|{{ .Role }}|>{{ .Content }}
 {{- if .ToolCalls }}{{ range .ToolCalls }}<tool_call>{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}</tool_call>{{ end }}{{ end }}{{ end }}
 {{- if .Tools }}<|call|>{{ else }}<|plain|>{{ end }}`
 
-// TestOllamaLastAnswer: at the limit a model that calls for ever is asked once more, without tools.
+// TestOllamaLastAnswer checks that at the limit a model that calls forever is called once more, without tools.
 func TestOllamaLastAnswer(t *testing.T) {
 	base := talker(t, eager, []string{"<|plain|>", "With what ", "I have."}, []string{"<|call|>", `<tool_call>{"name": "now", "arguments": {}}</tool_call>`})
 	for _, provider := range endpoints {
@@ -97,7 +97,7 @@ main = agent(prompt = "Look.", tools = [now], budget = budget(turns = 3, same_ca
 `)
 		calls := 0
 		res, err := mod.Start(t.Context(), agentscript.InputText("look"), agentscript.OnEvent(engine.EventTool, func(engine.Event) { calls++ })).Wait()
-		if provider == "compat" { // that endpoint cannot be told to leave out calls while it is told of tools
+		if provider == "compat" { // that endpoint cannot forbid calls while tools are declared
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Kind != engine.KindBudget || !strings.Contains(e.Error(), "last answer") {
 				t.Errorf("%s: %v", provider, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// seeds are how many answers of each type are asked for at each endpoint.
+// seeds returns how many answers of each type to request at each endpoint.
 func seeds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("AGENTSCRIPT_E2E_SEEDS")
@@ -50,11 +50,11 @@ type shape struct {
 	typ  *generable.Type
 }
 
-// shapes are types of every kind whose rules the server can be held to.
+// shapes returns types of every kind whose rules the server can enforce.
 func shapes(t *testing.T) []shape {
 	d := declared(t)
 	severity := d(generable.NewEnum("Severity", "How bad it is", []string{"low", "high", "blocks the release", `an "odd" one`, "größer"}))
-	// Not in the order of the alphabet: the order of the fields is the model's line of thought.
+	// Not in alphabetical order: the order of the fields is the model's line of thought.
 	ticket := d(generable.NewSchema("Ticket", "A message and what it is about", []generable.Field{
 		{Name: "title", Type: generable.StrT, Limits: &generable.Limits{MinLen: some(1), MaxLen: some(20)}},
 		{Name: "score", Type: generable.IntT, Limits: &generable.Limits{Ge: some(0.0), Le: some(10.0)}},
@@ -129,9 +129,8 @@ func shapes(t *testing.T) []shape {
 	}
 }
 
-// beyond tells whether all that is wrong with an answer is what no grammar of the server's says: that
-// a number is not too large for a float, as 418380e779 is, and that a day is one of the calendar, as
-// the 31st of November is not.
+// beyond reports whether everything wrong with an answer is beyond the server's grammars: a number that is too large
+// for a float, such as 418380e779, and a day that is not in the calendar, such as the 31st of November.
 func beyond(errs generable.FieldErrors) bool {
 	for _, e := range errs {
 		if text := e.Error(); !strings.Contains(text, "that a float can hold") && !strings.Contains(text, "want a date") {
@@ -141,7 +140,7 @@ func beyond(errs generable.FieldErrors) bool {
 	return len(errs) > 0
 }
 
-// decoded reads an answer in the form that it is in.
+// decoded decodes an answer in its form.
 func decoded(t *testing.T, typ *generable.Type, r *model.Response) lenient.Result {
 	t.Helper()
 	if r.Dialect == "" {
@@ -155,8 +154,8 @@ func decoded(t *testing.T, typ *generable.Type, r *model.Response) lenient.Resul
 	return w.Decode(r.Text(), generable.Options{})
 }
 
-// TestOllamaSchema: held to the schema that a type compiles to, a model that knows nothing writes
-// the type's values every time, as valid JSON, of which the decoder has nothing to mend.
+// TestOllamaSchema checks that, held to the schema that a type compiles to, a model that knows nothing writes the
+// type's values every time, as valid JSON, in which the decoder repairs nothing.
 func TestOllamaSchema(t *testing.T) {
 	base, n := randomModel(t), seeds(t)
 	var total, valid, unheld int
@@ -180,7 +179,7 @@ func TestOllamaSchema(t *testing.T) {
 					if seed%2 == 1 && streamed.text != text {
 						t.Errorf("seed %d: streamed %q of %q", seed, streamed.text, text)
 					}
-					if out.Response.Finish == model.FinishLength { // chance may not come to an end
+					if out.Response.Finish == model.FinishLength { // a random text may not end
 						long++
 						return
 					}
@@ -200,7 +199,7 @@ func TestOllamaSchema(t *testing.T) {
 					}
 					for _, repair := range got.Repairs {
 						kinds[repair.Kind]++
-						if repair.Kind != "int-to-float" && s.name != "any value" && // whose numbers may be too large for one
+						if repair.Kind != "int-to-float" && s.name != "any value" && // its numbers may be too large for one
 							!(repair.Kind == "wrapped" && provider == "compat") {
 							t.Errorf("seed %d: %q needed the repair %+v", seed, text, repair)
 						}
@@ -217,7 +216,7 @@ func TestOllamaSchema(t *testing.T) {
 	t.Logf("ANSWERS in all: %d of %d valid, %d with a float or day that no grammar rules out", valid, total, unheld)
 }
 
-// TestOllamaFieldOrder: fields come in the order in which they are declared.
+// TestOllamaFieldOrder checks that fields come in the order of their declaration.
 func TestOllamaFieldOrder(t *testing.T) {
 	base := randomModel(t)
 	names := []string{"zeta", "alpha", "mid", "beta", "omega"}
@@ -243,9 +242,8 @@ func TestOllamaFieldOrder(t *testing.T) {
 	})
 }
 
-// TestOllamaUnheld: what no grammar of the server's can say, the port leaves out of the schema, so
-// that the server does not refuse it, and the decoder checks: a value that breaks a rule is an
-// error that names it.
+// TestOllamaUnheld checks that the port leaves out of the schema what no grammar of the server can express, so that the
+// server does not reject it, and that the decoder checks it: a value that breaks a rule is an error that names it.
 func TestOllamaUnheld(t *testing.T) {
 	base := randomModel(t)
 	d := declared(t)

@@ -21,13 +21,13 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// endpoints are the two of Ollama's that the port speaks to, by provider.
+// endpoints are the two endpoints of Ollama that the port uses, by provider.
 var endpoints = []string{"ollama", "compat"}
 
-// window is how many tokens the models here read and write in all.
+// window is the number of tokens that the models here read and write in total.
 const window = 2048
 
-// serveOllama runs Ollama on models of its own and returns its address.
+// serveOllama runs Ollama with its own models and returns its address.
 func serveOllama(t *testing.T, env ...string) string {
 	t.Helper()
 	bin, home := installed(t, "bin", "ollama"), t.TempDir()
@@ -39,15 +39,14 @@ func serveOllama(t *testing.T, env ...string) string {
 	}, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it starts a process for each model
 	start(t, "http://"+address+"/api/version", cmd)
-	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // it may have ended by itself
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // it may have ended already
 	return "http://" + address
 }
 
-// The template of a model of random weights.
+// The template of a model with random weights.
 const anyTemplate = `{{ range .Messages }}<|{{ .Role }}|>{{ .Content }}{{ end }}<|assistant|>`
 
-// create makes a model out of a file. One thread is all it takes, and more would spend their time
-// waiting for each other.
+// create makes a model from a file. One thread suffices, and more would wait for each other.
 func create(t *testing.T, base, name string, file []byte, template string) {
 	t.Helper()
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
@@ -70,7 +69,7 @@ func create(t *testing.T, base, name string, file []byte, template string) {
 	post(t, base+"/api/create", string(body))
 }
 
-// randomModel runs Ollama with a model of random weights, called "random".
+// randomModel runs Ollama with a model with random weights, named "random".
 func randomModel(t *testing.T, env ...string) string {
 	t.Helper()
 	base := serveOllama(t, env...)
@@ -78,7 +77,7 @@ func randomModel(t *testing.T, env ...string) string {
 	return base
 }
 
-// talker runs Ollama with a model that says what the chains say, called "talker".
+// talker runs Ollama with a model that says what the chains say, named "talker".
 func talker(t *testing.T, template string, chains ...[]string) string {
 	t.Helper()
 	file, err := scriptedGGUF(chains...)
@@ -90,8 +89,8 @@ func talker(t *testing.T, template string, chains ...[]string) string {
 	return base
 }
 
-// local is a port to Ollama at base, by its own endpoint and by that of chat completions. It makes
-// four calls at once, as the server does.
+// local returns a port to Ollama at base, by its own endpoint and by that of chat completions. It makes four concurrent
+// calls, as the server does.
 func local(t *testing.T, base string, opts ...llm.Option) *llm.Registry {
 	t.Helper()
 	slow := llm.Timeouts{Connect: 10 * time.Second, FirstByte: 5 * time.Minute, Idle: 5 * time.Minute}
@@ -100,7 +99,7 @@ func local(t *testing.T, base string, opts ...llm.Option) *llm.Registry {
 	}, opts...)...)
 }
 
-// seeded is a request that asks for another answer with every seed.
+// seeded returns a request for a different answer with every seed.
 func seeded(seed int) *model.Request {
 	req := prompt(fmt.Sprintf("write as JSON, please, number %d", seed))
 	most := window / 2
@@ -108,7 +107,7 @@ func seeded(seed int) *model.Request {
 	return req
 }
 
-// across calls f with 0 to n-1, four at a time.
+// across calls f with 0 to n-1, four concurrently.
 func across(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -139,8 +138,8 @@ func bothWays(t *testing.T, model string, f func(t *testing.T, model string, str
 	}
 }
 
-// TestOllamaText: what a model of random weights says comes whole, by either endpoint, whether it
-// is streamed or not; the same seed says the same.
+// TestOllamaText checks that the text of a model with random weights arrives completely, from either endpoint, streamed
+// or not, and that the same seed returns the same text.
 func TestOllamaText(t *testing.T) {
 	base := randomModel(t)
 	said := map[string]int{}

@@ -10,15 +10,15 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// conversation is the template of a model that calls tools: what it says depends on the last
-// message. The tag in front of calls is the server's sign of one.
+// conversation is the template of a model that calls tools: what it says depends on the last message. The tag before
+// calls is the server's marker of one.
 const conversation = `{{ $turn := "plain" }}{{ $said := "" }}
 {{- range .Messages }}<|{{ .Role }}|>{{ .Content }}
 {{- if .ToolCalls }}{{ range .ToolCalls }}<tool_call>{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}</tool_call>{{ end }}{{ end }}
 {{- $turn = .Role }}{{ $said = .Content }}{{ end }}
 {{- if eq $turn "tool" }}<|answer|>{{ else if eq $said "tick" }}<|ticking|>{{ else if .Tools }}<|call|>{{ else }}<|plain|>{{ end }}`
 
-// caller runs a model that makes two calls at once and answers when it is told the results.
+// caller runs a model that makes two calls at once and answers when it gets the results.
 func caller(t *testing.T, answer ...string) string {
 	t.Helper()
 	return talker(t, conversation,
@@ -66,7 +66,7 @@ func TestOllamaTools(t *testing.T) {
 	})
 }
 
-// TestOllamaStream: pieces come as the model makes them, whole characters each.
+// TestOllamaStream checks that pieces arrive as the model makes them, in whole characters.
 func TestOllamaStream(t *testing.T) {
 	base := caller(t, "yes")
 	for _, provider := range endpoints {
@@ -83,8 +83,8 @@ func TestOllamaStream(t *testing.T) {
 	}
 }
 
-// TestOllamaRound: a model that says the same for ever is stopped by the server without a word; the
-// call is then an error, and not an answer.
+// TestOllamaRound checks that a model that repeats itself forever, which the server stops silently, causes an error,
+// and not an answer.
 func TestOllamaRound(t *testing.T) {
 	base := caller(t, "yes")
 	bothWays(t, "talker", func(t *testing.T, model string, stream bool) {

@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// TestPromptInXterm types at the last row of a small terminal: nothing that was shown is drawn over, an entry of several
-// lines and a list of candidates make room for themselves, and the line stays visible over a list that is too long.
+// TestPromptInXterm types at the last row of a small terminal: nothing shown is overwritten, an entry of several lines
+// and a list of candidates make room for themselves, and the line stays visible above a list that is too long.
 func TestPromptInXterm(t *testing.T) {
 	bin, dir := command(t, nil)
 	x := newXterm(t, 60, 10)
@@ -25,7 +25,7 @@ func TestPromptInXterm(t *testing.T) {
 	}
 	steps := []struct {
 		typed string
-		shown []string // beginnings of lines that are visible then
+		shown []string // beginnings of lines visible then
 	}{
 		{"", []string{">"}},
 		{entries.String() + "\"written before\"\r", []string{`"written before"`, ">"}},

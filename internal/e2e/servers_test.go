@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// installed is a file below the directory that `make e2e` fills, or the test is skipped.
+// installed returns a file below the directory that `make e2e` fills, or skips the test.
 func installed(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := os.Getenv("AGENTSCRIPT_E2E_DIR")
@@ -32,7 +32,7 @@ func installed(t *testing.T, parts ...string) string {
 	return path
 }
 
-// freePort is a port that nobody listens on at the moment.
+// freePort returns a port that is currently unused.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +54,7 @@ func start(t *testing.T, url string, cmd *exec.Cmd) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended by itself
+		_ = cmd.Process.Kill() // it may have ended already
 		<-ended
 		if t.Failed() {
 			t.Logf("%s said:\n%s", filepath.Base(cmd.Path), out.tail())
@@ -118,7 +118,7 @@ type sent struct {
 	Body    json.RawMessage   `json:"body"`
 }
 
-// journal is what the mock was sent, in order.
+// journal returns what was sent to the mock, in order.
 func journal(t *testing.T, base string) []sent {
 	t.Helper()
 	var list []sent

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// tap stands before a server and keeps what is sent to models, as it went over the wire.
+// tap is a proxy before a server that records what is sent to models, as transmitted.
 func tap(t *testing.T, base string) (address string, sent func() [][]byte) {
 	t.Helper()
 	target, err := url.Parse(base)
@@ -47,7 +47,7 @@ func tap(t *testing.T, base string) (address string, sent func() [][]byte) {
 	}
 }
 
-// What a request says about calling tools, in one word for all wires.
+// What a request says about calling tools, in one word for all wire formats.
 const (
 	auto     = "auto"
 	none     = "none"

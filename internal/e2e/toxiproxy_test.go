@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/llm"
 )
 
-// toxic is a network between the port and the mock that can be broken.
+// toxic is a network between the port and the mock that can be disturbed.
 type toxic struct{ api, base string }
 
 func toxiproxy(t *testing.T) *toxic {
@@ -29,7 +29,7 @@ func toxiproxy(t *testing.T) *toxic {
 	return x
 }
 
-// with breaks the network in one way until the returned function mends it.
+// with disturbs the network in one way until the returned function restores it.
 func (x *toxic) with(t *testing.T, kind, attributes string) {
 	t.Helper()
 	post(t, x.api+"/proxies/llm/toxics", fmt.Sprintf(`{"name":"x","type":%q,"stream":"downstream","attributes":%s}`, kind, attributes))
@@ -40,8 +40,8 @@ func (x *toxic) mend(t *testing.T) {
 	post(t, x.api+"/reset", "")
 }
 
-// TestToxiproxy: whatever the network does, a call gives the whole answer or an error of the
-// right kind, and the next call works again.
+// TestToxiproxy checks that whatever the network does, a call returns the complete answer or an error of the right
+// kind, and that the next call works again.
 func TestToxiproxy(t *testing.T) {
 	x := toxiproxy(t)
 	const want = "Hello, Grüße & 日本語 — all of it."
@@ -67,7 +67,7 @@ func TestToxiproxy(t *testing.T) {
 				case out.Err == nil && out.Response.Text() != want:
 					t.Errorf("got %q", out.Response.Text())
 				case out.Err == nil && row.errors == nil:
-				case out.Err == nil && row.name != "cut after the headers": // which a short answer may not reach
+				case out.Err == nil && row.name != "cut after the headers": // a short answer may not reach it
 					t.Error("no error")
 				case out.Err != nil && !slices.Contains(row.errors, out.Err.Kind):
 					t.Errorf("%v (%s)", out.Err, out.Err.Kind)
@@ -88,7 +88,7 @@ func TestToxiproxy(t *testing.T) {
 			}
 		})
 	})
-	// A network that mends is found mended: the default policy tries again.
+	// A network that recovers is noticed: the default policy retries.
 	t.Run("mended in time", func(t *testing.T) {
 		go func() {
 			time.Sleep(300 * time.Millisecond)

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// terminalOf runs a command at a terminal of its own, whose screen is an xterm. While it runs, each is called now and
-// then with the number of the call.
+// terminalOf runs a command at its own terminal, whose screen is an xterm. While the command runs, terminalOf calls
+// each from time to time, with the number of the call.
 func terminalOf(t *testing.T, x *xterm, cmd *exec.Cmd, each func(n int, size func(width, height int), typed io.Writer)) error {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -87,7 +87,7 @@ func terminalOf(t *testing.T, x *xterm, cmd *exec.Cmd, each func(n int, size fun
 	}
 }
 
-// command builds the command, and writes files into a directory of their own.
+// command builds the command, and writes files into a new directory.
 func command(t *testing.T, files map[string]string) (bin, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -149,7 +149,7 @@ func TestTreeLeavesASummary(t *testing.T) {
 	}
 }
 
-// TestTreeOfALiveRun resizes the terminal of a run that takes its time, presses keys, and ends it.
+// TestTreeOfALiveRun resizes the terminal of a slow run, presses keys, and ends it.
 func TestTreeOfALiveRun(t *testing.T) {
 	bin, dir := command(t, map[string]string{"flow.star": treeFlow})
 	for _, interrupted := range []bool{false, true} {

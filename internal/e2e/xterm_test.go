@@ -60,7 +60,7 @@ func newXterm(t *testing.T, width, height int) *xterm {
 	return x
 }
 
-// do has the terminal do something, and keeps what it shows then.
+// do makes the terminal do something, and records what it shows then.
 func (x *xterm) do(command any) {
 	x.t.Helper()
 	line, err := json.Marshal(command)
@@ -75,7 +75,7 @@ func (x *xterm) do(command any) {
 	}
 }
 
-// Write takes what a program writes; the system makes a line end of both characters.
+// Write displays what a program writes; the system turns a line feed into both characters.
 func (x *xterm) Write(p []byte) (int, error) {
 	x.do(map[string][]byte{"write": []byte(strings.ReplaceAll(string(p), "\n", "\r\n"))})
 	return len(p), nil
@@ -86,8 +86,8 @@ func (x *xterm) resize(width, height int) {
 	x.do(map[string][2]int{"resize": {width, height}})
 }
 
-// TestTreeInXterm resizes a terminal while a tree is drawn on it: a frame is never as tall as the screen, what is
-// printed stays whole and in order, and nothing else stays but the summary.
+// TestTreeInXterm resizes a terminal while a tree is drawn on it: a frame is never as tall as the screen, printed text
+// stays complete and in order, and nothing else stays except the summary.
 func TestTreeInXterm(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 15))

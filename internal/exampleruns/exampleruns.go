@@ -1,4 +1,4 @@
-// Package exampleruns lists runs of the flows of examples/ with what comes of them, for tests.
+// Package exampleruns lists runs of the flows of examples/ with their results, for tests.
 package exampleruns
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/agentscript/agentscript"
 )
 
-// Run is a flow of examples/ with an input and what it gives. Flows that need a model are
-// answered from the file beside them.
+// Run is a flow of examples/ with an input and its result. Flows that need a model get their answers from the file next
+// to them.
 type Run struct {
 	File string
 	In   string   // the argument, or
-	Path string   // the file that is the input, or
+	Path string   // the input file, or
 	Args []string // the flags of def main
 	Want string
 
-	Grants []string // the flags that grant what it touches
+	Grants []string // the flags that grant what it uses
 }
 
-// All are all flows of examples/.
+// All lists all flows of examples/.
 var All = []Run{
 	{File: "shapes.star", In: "circle", Want: "circle r=6.0"},
 	{File: "shapes.star", In: "rect", Want: "rect 2.0x3.0"},
@@ -82,14 +82,14 @@ var All = []Run{
 	{File: "source_review.star", Path: "engine/position.go", Want: "Small and clear (1 findings)\n40 [low] Say what the index means when it is -1."},
 }
 
-// Grants are the flags that grant what examples touch.
+// Grants are the flags that grant what examples use.
 var Grants = []string{"--allow-fs", "examples/notes", "--allow-exec", "sort"}
 
 func (e *Run) Name() string {
 	return strings.TrimSuffix(e.File, ".star") + "/" + strings.Join(append([]string{e.In + e.Path}, e.Args...), " ")
 }
 
-// Options are the example's input for a run in this process.
+// Options returns the example's input for a run in this process.
 func (e *Run) Options(t *testing.T, root string) []agentscript.RunOption {
 	t.Helper()
 	switch {
@@ -112,7 +112,7 @@ func (e *Run) Options(t *testing.T, root string) []agentscript.RunOption {
 	return []agentscript.RunOption{agentscript.InputText(e.In)}
 }
 
-// Line is the example's command line.
+// Line returns the example's command line.
 func (e *Run) Line(root string) []string {
 	line := append(append([]string{"run"}, e.Grants...), "examples/"+e.File)
 	switch {

@@ -16,14 +16,14 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Flow is a test flow: a script that says in comments what comes of it.
+// Flow is a test flow: a script whose comments declare its results.
 //
-//	# answer AGENT: text        what the model says to an agent, a JSON string or as it stands
+//	# answer AGENT: text        what the model answers an agent, a JSON string or as it stands
 //	# run: JSON                 the input, or {parameter: value} of def main
 //	# gives: JSON               the result
 //	# fails: AS701 regexp       or the error
 type Flow struct {
-	Texts map[string]string // what agents are answered, see [Replies]
+	Texts map[string]string // the answers of agents, see [Replies]
 	Cases []*Case
 }
 
@@ -67,7 +67,7 @@ func ReadFlow(t *testing.T, file string) (f Flow) {
 	return f
 }
 
-// Option is the input of a run of a module's main.
+// Option returns the input for a run of a module's main.
 func (c *Case) Option(t *testing.T, m *agentscript.Module) agentscript.RunOption {
 	t.Helper()
 	main, missing := m.Main()
@@ -88,7 +88,7 @@ func (c *Case) Option(t *testing.T, m *agentscript.Module) agentscript.RunOption
 	return agentscript.Args(args)
 }
 
-// Replies is a handler that answers each agent by a text, and without one by what it was asked.
+// Replies returns a handler that answers each agent with a text, and an agent without one with the text of its request.
 func Replies(texts map[string]string) engine.Handler {
 	return engine.HandlerFunc(func(_ context.Context, e *engine.Effect, _ engine.Sink) engine.Outcome {
 		req, ok := e.Req.(*model.Request)
@@ -103,7 +103,7 @@ func Replies(texts map[string]string) engine.Handler {
 	})
 }
 
-// Said is the outcome of a model that answers with a text.
+// Said returns the outcome of a model that answers with a text.
 func Said(text string) engine.Outcome {
 	u := model.Usage{In: 7, Out: 3}
 	return engine.Outcome{Attempt: 1, Usage: u, Response: &model.Response{Finish: model.FinishStop, Usage: u,

@@ -1,5 +1,4 @@
-// Package input reads the input of a run from text, as a command line and a host have it, and words what
-// is wrong with it.
+// Package input reads the input of a run from text, as passed by a command line or a host, and words the errors in it.
 package input
 
 import (
@@ -15,19 +14,19 @@ import (
 	"github.com/agentscript/agentscript/generable/sample"
 )
 
-// options are how input is read: as models' answers are, but a key that is no field is a mistake
-// of whoever wrote it, and of two values none is passed over.
+// options set how input is read: like models' answers, except that a key that is not a field is a mistake of the
+// writer, and of several values none is ignored.
 var options = generable.Options{ExtraKeys: generable.ExtraError, Pick: generable.PickError}
 
-// cutOff are the repairs that make a value of a text which ends, or leaves out, before it is one. A model's
-// answer is read so; of an input that is less than its writer wrote.
+// cutOff are the repairs that make a value of a text which ends early or leaves something out. They are accepted in a
+// model's answer, but an input that needs one contains less than its writer meant.
 var cutOff = map[string]string{
 	"truncated": "it is cut off", "missing-closer": "a bracket is not closed", "missing-value": "a value is missing", "ellipsis": "something is left out",
 }
 
-// Text reads a value of type t from text: a str verbatim, a value of an enum as it is or nearly so, everything else as
-// JSON, in which flaws such as single quotes and numbers in quotes are repaired. Keys that are no fields are
-// errors, AS716 like all that does not fit, with line and column.
+// Text reads a value of type t from text: a str verbatim, a value of an enum exactly or almost exactly, everything else
+// as JSON, in which flaws such as single quotes and numbers in quotes are repaired. Keys that are not fields are
+// errors, AS716 like everything that does not fit, with line and column.
 func Text(text string, t *generable.Type) (generable.Value, error) {
 	if of := enum(t); of != nil && of.Conforms(generable.StrOf(text)) != nil {
 		return read(text, t)
@@ -38,7 +37,7 @@ func Text(text string, t *generable.Type) (generable.Value, error) {
 	return read(text, t)
 }
 
-// JSON is [Text] for a text that is JSON also where t takes a str.
+// JSON is [Text] for a text that is JSON even if t accepts a str.
 func JSON(text string, t *generable.Type) (generable.Value, error) {
 	if !t.AcceptsText() || enum(t) != nil {
 		return read(text, t)
@@ -54,7 +53,7 @@ func JSON(text string, t *generable.Type) (generable.Value, error) {
 	return out, nil
 }
 
-// enum returns the enum that t is, also one beside None; else nil.
+// enum returns the enum that t is, possibly in a union with None, or nil.
 func enum(t *generable.Type) *generable.Type {
 	t = t.Deref()
 	if t.Kind == generable.OneOfType && len(t.Variants) == 2 && t.Variants[1].Kind == generable.NoneType {
@@ -95,14 +94,14 @@ func read(text string, t *generable.Type) (generable.Value, error) {
 	return res.Value, nil
 }
 
-// besides are the repairs that pass over something around the value.
+// besides are the repairs that skip something around the value.
 var besides = map[string]bool{"prose": true, "reasoning": true, "not-chosen": true, "dropped": true, "extra-closer": true, "sequence": true}
 
-// more refuses an input that is more than one value: something stands around it, or it was made of several.
+// more rejects an input with more than one value: there is something around it, or it was made of several.
 func more(text string, t *generable.Type, res *lenient.Result) error {
 	begin := len(text) - len(strings.TrimLeft(text, " \t\r\n\ufeff"))
 	_, several := res.Value.AsList()
-	several = several && !takesList(t) // else what is written without brackets, or a line each, are its items
+	several = several && !takesList(t) // otherwise values without brackets, or one per line, are its items
 	for _, r := range res.Repairs {
 		switch at := min(r.Offset, len(text)); {
 		case several && r.Path == "" && (r.Kind == "missing-brackets" || r.Kind == "sequence"):
@@ -132,7 +131,7 @@ func around(format string, args ...any) error {
 	return engine.Errorf(engine.KindInput, diag.BadInput, "the input is to be one value: "+format, args...).WithHelp("give that value alone")
 }
 
-// keyed returns what is wrong with objects that were read as the one value they hold: their keys are no fields.
+// keyed returns what is wrong with objects that were read as the single value they contain: their keys are not fields.
 func keyed(text string, repairs []generable.Repair) (found generable.FieldErrors) {
 	for _, r := range repairs {
 		if r.Kind == "unwrap" {
@@ -143,7 +142,7 @@ func keyed(text string, repairs []generable.Repair) (found generable.FieldErrors
 	return found
 }
 
-// place is the line and the column, in characters, of an offset in a text.
+// place returns the line and the column, in characters, of an offset in a text.
 func place(text string, offset int) (line, col int) {
 	before := text[:min(max(offset, 0), len(text))]
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
@@ -153,7 +152,7 @@ func unfit(t *generable.Type, errs generable.FieldErrors) error {
 	return engine.Errorf(engine.KindInput, diag.BadInput, "the input does not fit %s: %w", t, errs).WithHelp("main takes %s", Shown(t))
 }
 
-// Shown writes a type for people, a schema with its fields.
+// Shown formats a type for people, a schema with its fields.
 func Shown(t *generable.Type) string {
 	d := t.Deref()
 	switch d.Kind {
@@ -178,8 +177,7 @@ func Shown(t *generable.Type) string {
 	return t.String() + ", JSON with " + strings.Join(fields, ", ")
 }
 
-// Args reads arguments from a JSON object of them, by the name of the parameter. Parameters that it
-// does not name are left out.
+// Args reads a JSON object of arguments, by the names of parameters. It omits parameters that the object does not name.
 func Args(text string, params []generable.Field) (map[string]any, error) {
 	whole, err := read(text, generable.AnyT)
 	if err != nil {

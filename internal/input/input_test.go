@@ -22,7 +22,7 @@ func flow(t *testing.T, src string, opts ...agentscript.Option) *agentscript.Mod
 	return m
 }
 
-// Input is read like an answer of a model, but what its writer misspelt is an error.
+// Input is read like an answer of a model, but misspellings of the writer are errors.
 func TestInputIsLenient(t *testing.T) {
 	m := flow(t, "Point = schema(\"A point\", x = int, y = field(int, \"up\", default = 0))\nmain = agent(input = Point, output = int, run = lambda p: p.x + p.y)\n")
 	for _, tt := range []struct{ text, want, wrong string }{
@@ -51,7 +51,7 @@ func TestInputIsLenient(t *testing.T) {
 	}
 }
 
-// JSON wants JSON where Text takes the text itself.
+// JSON requires JSON where Text takes the text itself.
 func TestJSON(t *testing.T) {
 	if v, err := input.JSON(`"a\tb"`, generable.StrT); err != nil || generable.JSON(v, nil) != `"a\tb"` {
 		t.Errorf("%v, %v", v, err)
@@ -94,7 +94,7 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// What stands around the value, or is no part of it, is refused: whatever it is, and whether it would fit or not.
+// What is around the value, or is not part of it, is rejected, whatever it is, and whether it would fit or not.
 func TestInputIsOneValue(t *testing.T) {
 	item := &generable.Type{Kind: generable.RecordType, Name: "Item", Fields: []generable.Field{{Name: "name", Type: generable.StrT}, {Name: "n", Type: generable.IntT}}}
 	list := func(of *generable.Type) *generable.Type { return &generable.Type{Kind: generable.ListType, Elem: of} }
@@ -102,7 +102,7 @@ func TestInputIsOneValue(t *testing.T) {
 	for _, tt := range []struct {
 		t     *generable.Type
 		text  string
-		wrong string // "" where it is read
+		wrong string // "" if it is accepted
 	}{
 		{item, whole + `{"name":"b"`, `it goes on after its value at line 1, column 19`},
 		{item, whole + `{`, "column 19"},
@@ -149,7 +149,7 @@ func TestInputIsOneValue(t *testing.T) {
 	} {
 		for name, read := range map[string]func(string, *generable.Type) (generable.Value, error){"text": input.Text, "json": input.JSON} {
 			if name == "text" && tt.t == generable.AnyT {
-				continue // it takes any text
+				continue // it accepts any text
 			}
 			v, err := read(tt.text, tt.t)
 			if (err == nil) != (tt.wrong == "") || err != nil && (!errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), tt.wrong)) {
@@ -172,7 +172,7 @@ func TestInputIsOneValue(t *testing.T) {
 	}
 }
 
-// A value of an enum needs no quotes, and is read as one in JSON is.
+// A value of an enum needs no quotes, and is read like one in JSON.
 func TestEnumInput(t *testing.T) {
 	level := &generable.Type{Kind: generable.EnumType, Name: "Level", Values: []string{"low", "null", `"q"`}}
 	for text, want := range map[string]string{

@@ -10,8 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// CheckUTF8 refuses text that is no UTF-8, wherever it stands in v: what decodes or writes it would
-// put other characters in its place.
+// CheckUTF8 rejects text that is not UTF-8 anywhere in v: decoding or writing it would replace characters.
 func CheckUTF8(what, path string, v generable.Value) error {
 	if text, ok := v.AsStr(); ok {
 		return isText(what, path, text)

@@ -2,51 +2,51 @@ package startree
 
 import "unicode/utf8"
 
-// MostNesting bounds how deep a source nests, in the frames that the parser takes for it. The parser
-// ends at 1,000: this is less, so that the excess is found before it begins.
+// MostNesting bounds the nesting of a source, in the frames that the parser needs for it. The parser's own limit is
+// 1,000; this is less, so that the excess is found before parsing begins.
 const MostNesting = 960
 
-// Frames of the parser.
+// The frames of the parser.
 const (
-	bracketFrames = 13 // one level of precedence after the other
+	bracketFrames = 13 // one precedence level after the other
 	blockFrames   = 3
 	lambdaFrames  = 2
-	prefixFrames  = 1 // of not, - + ~, and each else of a conditional expression
+	prefixFrames  = 1 // for not, - + ~, and each else of a conditional expression
 )
 
-// Measure is what a source shows before it is parsed.
+// Measure is what is known of a source before it is parsed.
 type Measure struct {
-	Tokens int   // at least as many as there are
-	Excess *Deep // the first place that is nested too deep; nil when there is none
+	Tokens int   // at least the actual number
+	Excess *Deep // the first position that exceeds a bound, or nil
 }
 
-// Deep is a place where something goes too far. Line and Col are 1-based, Col counts runes.
+// Deep is a position where a bound is exceeded. Line and Col are 1-based, Col counts runes.
 type Deep struct {
 	Line, Col int
 	Why       Excess
 }
 
-// Excess says what goes too far.
+// Excess is the bound that is exceeded.
 type Excess uint8
 
 const (
-	Nested   Excess = iota // brackets, blocks and prefixes inside each other
-	Linked                 // operators, calls or elifs that hang on each other, more than [Deepest]
-	Digits                 // of a number, more than [MostDigits]
+	Nested   Excess = iota // nested brackets, blocks and prefixes
+	Linked                 // chained operators, calls or elifs, more than [Deepest]
+	Digits                 // digits of a number, more than [MostDigits]
 	Branched               // and, or, if, elif, for and while, more than [MostBranches] in the file
 )
 
-// MostBranches bounds how many and, or, if, elif, for and while a file has. The compiler follows them one inside
-// the other, also where they stand side by side, and a Go stack that overflows takes the whole process with it.
-// A file of 1 MiB has no room for more.
+// MostBranches bounds the number of and, or, if, elif, for and while in a file. The compiler recurses into them, even
+// if they follow each other, and an overflow of the Go stack ends the whole process. A file of 1 MiB has no room for
+// more.
 const MostBranches = 1 << 18
 
-// MostDigits bounds a number that is written out: reading a decimal one takes time that grows with
-// the square of its length. Python has the same bound.
+// MostDigits bounds the digits of a number literal: reading a decimal one takes time that grows with the square of its
+// length. Python has the same bound.
 const MostDigits = 4300
 
-// MeasureSource reads a source once and ends at the first excess, or when stop, which may be nil, reports true. It
-// knows strings, comments, brackets, blocks and operators; what is wrong with them is the parser's to say.
+// MeasureSource reads a source once and ends at the first excess, or when stop, which may be nil, returns true. It
+// recognizes strings, comments, brackets, blocks and operators; errors in them are left to the parser.
 func MeasureSource(src string, stop func() bool) Measure {
 	m := &measuring{src: src, line: 1, fresh: true}
 	m.levels, m.blocks = m.few.levels[:1], m.few.blocks[:1]
@@ -60,19 +60,19 @@ func MeasureSource(src string, stop func() bool) Measure {
 	return Measure{Tokens: m.tokens + 2, Excess: m.excess}
 }
 
-// measuring is one reading.
+// measuring is the state of one reading.
 type measuring struct {
 	src     string
 	pos     int
-	at      int // where the token at hand begins
+	at      int // start of the current token
 	line    int
 	begin   int // offset of the line
 	tokens  int
 	forks   int     // and, or, if, elif, for and while
-	levels  []level // the statement, and the brackets that are open in it
+	levels  []level // the statement, and its open brackets
 	blocks  []block // by indentation, the file first
-	nesting int     // frames of all that is open
-	fresh   bool    // no token of the logical line was read
+	nesting int     // frames of everything that is open
+	fresh   bool    // no token of the logical line has been read
 	operand bool    // the last token ended an operand
 	excess  *Deep
 
@@ -82,17 +82,17 @@ type measuring struct {
 	}
 }
 
-// level is the expression at hand inside of a bracket.
+// level is the current expression inside a bracket.
 type level struct {
-	frames int // of the lambdas, conditions and prefixes that are open
-	run    int // of these, prefixes that no operand has followed
-	links  int // operators, calls, indexes and dots that hang on each other
+	frames int // frames of the open lambdas, conditions and prefixes
+	run    int // of these, prefixes not followed by an operand yet
+	links  int // chained operators, calls, indexes and dots
 }
 
 // block is a block of statements.
 type block struct {
 	indent int
-	elifs  int // in a row
+	elifs  int // consecutive ones
 }
 
 func (m *measuring) next() {
@@ -119,7 +119,7 @@ func (m *measuring) next() {
 	}
 }
 
-// endLine passes a line end.
+// endLine reads a line end.
 func (m *measuring) endLine(c byte) {
 	m.pos++
 	if c == '\r' && m.pos < len(m.src) && m.src[m.pos] == '\n' {
@@ -158,14 +158,14 @@ func (m *measuring) indent() {
 	}
 }
 
-// grow opens what takes frames.
+// grow opens something that takes frames.
 func (m *measuring) grow(frames int) {
 	if m.nesting += frames; m.nesting > MostNesting {
 		m.refuse(Nested)
 	}
 }
 
-// link counts what hangs on what is before it.
+// link counts something chained to what precedes it.
 func (m *measuring) link() {
 	l := &m.levels[len(m.levels)-1]
 	if l.links++; l.links > Deepest {
@@ -180,7 +180,7 @@ func (m *measuring) refuse(why Excess) {
 	}
 }
 
-// separate begins a new expression in the bracket at hand.
+// separate begins a new expression in the current bracket.
 func (m *measuring) separate() {
 	l := &m.levels[len(m.levels)-1]
 	m.nesting -= l.frames
@@ -188,13 +188,13 @@ func (m *measuring) separate() {
 	m.operand = false
 }
 
-// prefix opens what stands before its operand.
+// prefix opens a prefix operator.
 func (m *measuring) prefix(frames int) {
 	m.levels[len(m.levels)-1].frames += frames
 	m.grow(frames)
 }
 
-// ended notes that an operand has ended, and with it the prefixes right before it.
+// ended records that an operand has ended, and with it the prefixes right before it.
 func (m *measuring) ended() {
 	l := &m.levels[len(m.levels)-1]
 	l.frames -= l.run
@@ -245,7 +245,7 @@ func (m *measuring) token(c byte) {
 	}
 }
 
-// compares reports whether the = at hand is the second character of an operator.
+// compares reports whether the current = is the second character of an operator.
 func (m *measuring) compares() bool {
 	if m.pos == 0 {
 		return false
@@ -271,7 +271,7 @@ func (m *measuring) operator(c byte) {
 	m.pos++
 }
 
-// name passes letters and digits.
+// name reads letters and digits.
 func (m *measuring) name() string {
 	from := m.pos
 	for m.pos < len(m.src) {
@@ -298,11 +298,11 @@ func (m *measuring) word() {
 	switch word {
 	case "lambda":
 		l := &m.levels[len(m.levels)-1]
-		l.run = 0 // what is before it ends with it
+		l.run = 0 // what precedes it ends with it
 		m.prefix(lambdaFrames)
 		m.operand = false
 	case "not":
-		if !m.operand { // else of `not in`
+		if !m.operand { // otherwise it is the not of `not in`
 			m.levels[len(m.levels)-1].run += prefixFrames
 			m.prefix(prefixFrames)
 		}
@@ -334,7 +334,7 @@ func (m *measuring) chain(word string) {
 	}
 }
 
-// text passes a string. One that is not closed ends with its line, a triple-quoted one with the file.
+// text reads a string. An unclosed one ends with its line, a triple-quoted one with the file.
 func (m *measuring) text(quote byte) {
 	long := m.pos+2 < len(m.src) && m.src[m.pos+1] == quote && m.src[m.pos+2] == quote
 	if m.pos++; long {

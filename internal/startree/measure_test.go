@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// FuzzMeasureSource holds what is read before the parser against what the parser reads: a source without an excess is
-// none that it calls too deep, has no more names and literals than tokens were counted, and is walked to its end.
+// FuzzMeasureSource compares the measurement with what the parser reads: the parser does not call a source without an
+// excess too deep, the source has no more names and literals than counted tokens, and it is walked to its end.
 func FuzzMeasureSource(f *testing.F) {
 	for _, seed := range []string{
 		"x = [1, (2, {3: 4})]\n", "def f(a, *b, c = 1, **d):\n    return a if b else -c\n", "s = '''a\n(''' + r\"\\\" + b'x'\n", "x = a not in b and not c\n",

@@ -4,12 +4,12 @@ import "go.starlark.net/syntax"
 
 // Arg is an argument of a call, or a parameter of a function.
 type Arg struct {
-	Name   *syntax.Ident // of a keyword argument or a parameter with a default, else nil
-	Value  syntax.Expr   // nil of a bare star
-	Spread syntax.Token  // syntax.STAR or syntax.STARSTAR of *args and **kwargs, else 0
+	Name   *syntax.Ident // name of a keyword argument or of a parameter with a default, otherwise nil
+	Value  syntax.Expr   // nil for a bare star
+	Spread syntax.Token  // syntax.STAR or syntax.STARSTAR for *args and **kwargs, otherwise 0
 }
 
-// ArgOf takes an argument or a parameter apart.
+// ArgOf splits an argument or a parameter into its parts.
 //
 //go:noinline
 func ArgOf(e syntax.Expr) Arg {
@@ -27,10 +27,10 @@ func ArgOf(e syntax.Expr) Arg {
 	return Arg{Value: e}
 }
 
-// Positional reports whether the argument is given by position, and is one.
+// Positional reports whether it is a single positional argument.
 func (a Arg) Positional() bool { return a.Name == nil && a.Spread == 0 }
 
-// ParamName is the name of a parameter, nil of a bare star.
+// ParamName returns the name of a parameter, or nil for a bare star.
 func ParamName(p syntax.Expr) *syntax.Ident {
 	a := ArgOf(p)
 	if a.Name != nil {
@@ -40,7 +40,7 @@ func ParamName(p syntax.Expr) *syntax.Ident {
 	return id
 }
 
-// Elements returns the parts of a list or tuple that is written out, nil of anything else.
+// Elements returns the parts of a list or tuple literal, or nil for anything else.
 func Elements(e syntax.Expr) []syntax.Expr {
 	switch x := Unparen(e).(type) {
 	case *syntax.ListExpr:
@@ -51,7 +51,7 @@ func Elements(e syntax.Expr) []syntax.Expr {
 	return nil
 }
 
-// Targets calls f with each part of what is assigned to that is no list or tuple of others.
+// Targets calls f with each part of an assignment target that is not a list or tuple itself.
 func Targets(e syntax.Expr, f func(syntax.Expr)) {
 	e = Unparen(e)
 	switch e.(type) {
@@ -64,7 +64,7 @@ func Targets(e syntax.Expr, f func(syntax.Expr)) {
 	}
 }
 
-// Blocks calls f with each block of a statement, but for the body of a function.
+// Blocks calls f with each block of a statement, except the body of a function.
 func Blocks(stmt syntax.Stmt, f func([]syntax.Stmt)) {
 	switch x := stmt.(type) {
 	case *syntax.IfStmt:
@@ -77,7 +77,7 @@ func Blocks(stmt syntax.Stmt, f func([]syntax.Stmt)) {
 	}
 }
 
-// Returns calls f with the return statements of a block, not those of functions in it.
+// Returns calls f with the return statements of a block, except those of functions in it.
 func Returns(block []syntax.Stmt, f func(*syntax.ReturnStmt)) {
 	for _, stmt := range block {
 		if r, ok := stmt.(*syntax.ReturnStmt); ok {

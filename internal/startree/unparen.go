@@ -47,7 +47,7 @@ func Fresh(e syntax.Expr) bool {
 	return true
 }
 
-// NameOrField reports whether an expression can be tested where it stands.
+// NameOrField reports whether an expression can be tested in place.
 func NameOrField(e syntax.Expr) bool {
 	switch x := Unparen(e).(type) {
 	case *syntax.Ident:

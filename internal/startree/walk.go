@@ -1,16 +1,15 @@
-// Package startree walks the syntax trees of scripts for all who read them: what loads, checks and
-// formats a script bounds its depth alike.
+// Package startree walks the syntax trees of scripts, so that loading, checking and formatting a script bound its depth
+// in the same way.
 package startree
 
 import "go.starlark.net/syntax"
 
-// Deepest bounds the depth of a tree. The parser bounds brackets and blocks by itself, but a chain
-// of operators, calls or elifs is as deep as it is long, and a Go stack that overflows takes the
-// whole process with it.
+// Deepest bounds the depth of a tree. The parser bounds brackets and blocks itself, but a chain of operators, calls or
+// elifs is as deep as it is long, and an overflow of the Go stack ends the whole process.
 const Deepest = 10_000
 
-// Walk visits the nodes of a file, an enclosing one first, down to a depth of Deepest. It gives the
-// first one below that, or nil. visit may be nil.
+// Walk visits the nodes of a file, enclosing ones first, down to a depth of Deepest. It returns the first node below
+// that, or nil. visit may be nil.
 func Walk(tree *syntax.File, visit func(n syntax.Node)) (deep syntax.Node) {
 	depth := 0
 	syntax.Walk(tree, func(n syntax.Node) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Calls lists the calls of what a name means.
+// Calls lists the calls that a name refers to.
 func (c *testCase) Calls(of string) (generable.Value, *engine.Error) {
 	is, err := c.meant(of)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *testCase) Order(names ...string) ([]string, *engine.Error) {
 	return made, nil
 }
 
-// Denied counts the calls of a tool that were not made since the test began.
+// Denied counts the calls of a tool that were denied since the test began.
 func (c *testCase) Denied(tool string) (n int, err *engine.Error) {
 	tool = strings.TrimPrefix(tool, "tool:")
 	if err := c.known.Tool(tool); err != nil {
@@ -64,7 +64,7 @@ func (c *testCase) Denied(tool string) (n int, err *engine.Error) {
 	return n, nil
 }
 
-// meant returns which calls a name means: those of an agent, of a tool, of an operation.
+// meant returns which calls a name refers to: those of an agent, of a tool, or of an operation.
 func (c *testCase) meant(name string) (func(*call) bool, *engine.Error) {
 	if err := c.known.Called(name); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (c *testCase) meant(name string) (func(*call) bool, *engine.Error) {
 	}, nil
 }
 
-// value is a call as the test sees it.
+// value returns a call as the test sees it.
 func (m *call) value() generable.Value {
 	str := generable.StrOf
 	fields := map[string]generable.Value{

@@ -20,22 +20,22 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// testCase is a test while it runs, or one inside of another, which has the same world.
+// testCase is a running test, or one inside another, which has the same world.
 type testCase struct {
 	*world
 	file  *File
 	name  string
 	outer *testCase   // the test around it, or nil
-	begun time.Time   // by the machine's clock
-	spent model.Usage // by its calls; guarded as those are
+	begun time.Time   // by the real clock
+	spent model.Usage // the usage of its calls; guarded as they are
 	from  mark
 
 	mu      sync.Mutex
 	skipped *string
 	subs    []*Result
-	left    []string       // names of those inside of it that were not to run
-	names   map[string]int // of tests inside of it and of snapshots, to tell those of one name apart
-	result  *Result        // of a test inside of another
+	left    []string       // names of tests inside it that were not run
+	names   map[string]int // uses of names of tests inside it and of snapshots, to distinguish equal names
+	result  *Result        // for a test inside another
 	runs    func(name string) bool
 	shots   int
 
@@ -78,7 +78,7 @@ func (c *testCase) Reply(agent string, answers ...double.Answer) *engine.Error {
 	return nil
 }
 
-// written is an answer as the model of an agent would write it: a variant of the agent's union with its tag.
+// written returns an answer as the model of an agent would write it: a variant of the agent's union with its tag.
 func (c *testCase) written(agent string, v generable.Value) string {
 	if out := c.known.Outputs[agent]; out != nil {
 		if _, isMap := v.AsMap(); !isMap && out.Conforms(v) == nil {
@@ -88,7 +88,7 @@ func (c *testCase) written(agent string, v generable.Value) string {
 	return generable.JSON(v, generable.AnyT)
 }
 
-// calling notes where a call of a tool is prepared.
+// calling records where a call of a tool is prepared.
 func (c *testCase) calling(tool string, at diag.Pos) {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *testCase) Tool(name string, at diag.Pos, results ...double.Result) *eng
 	q := queued(c.tools, name)
 	for _, r := range results {
 		p := c.prepare(at, "a result of %s", name)
-		p.used = r.Func != nil // which stands for the tool, however often it is called
+		p.used = r.Func != nil // a function replaces the tool, however often it is called
 		q.add(r, p)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (c *testCase) Skip(reason string) {
 	c.skipped = &reason
 }
 
-// oneWord is a name without spaces and line ends, as a pattern of names and an archive of snapshots hold it.
+// oneWord returns a name without spaces and line ends, as patterns of names and archives of snapshots need it.
 func oneWord(name string) string { return strings.Join(strings.Fields(name), "_") }
 
 func (c *testCase) Sub(name string, at diag.Pos) (double.Test, bool) {

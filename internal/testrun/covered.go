@@ -9,17 +9,17 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// families are the groups of what runs of flows go through, by name.
+// families are the groups of what runs of flows pass through, by name.
 var families = []struct {
 	name string
 	of   cover.Family
 }{{"edges", cover.Edge}, {"variants", cover.Variant}, {"tools", cover.Tool}, {"agents", cover.Agent}}
 
-// mutationGroup is the name of the threshold for changed answers that end well.
+// mutationGroup is the name of the threshold for changed answers that are handled.
 const mutationGroup = "mutations"
 
 // ParseThresholds reads thresholds as coverreport.ParseThresholds does: for the shares of [Covered], and for changed
-// answers that end well, in percent; 0 for none.
+// answers that are handled, in percent; 0 for none.
 func ParseThresholds(s string) (least []coverreport.Threshold, mutations float64, err error) {
 	names := []string{coverreport.Lines, coverreport.Parts, mutationGroup}
 	for _, f := range families {
@@ -36,8 +36,8 @@ func ParseThresholds(s string) (least []coverreport.Threshold, mutations float64
 	return least, mutations, err
 }
 
-// Covered adds up what the tests of files ran, which were loaded with agentscript.WithCoverage and have [File.Ways].
-// Test files themselves are left out.
+// Covered adds up what the tests of files ran. The files must be loaded with agentscript.WithCoverage and have
+// [File.Ways]. It leaves out test files themselves.
 func Covered(files []*File) *coverreport.Report {
 	r := coverreport.New()
 	var ways [][]cover.Item

@@ -10,11 +10,12 @@ import (
 	"github.com/agentscript/agentscript/engine/grant"
 )
 
-// directory is that of a test, which its run may read and write. Runs of one test that are compared share its path:
-// what they ask of models and of the world, and so the ids of that, may hold it. Each of them finds it empty.
+// directory is the directory of a test, which its run may read and write. Runs of one test that are compared share its
+// path, since their requests to models and to the outside, and therefore the ids of these, may contain it. Each run
+// finds it empty.
 type directory struct {
-	path   string            // "" until the test asks for one
-	grants capability.Grants // of the run, nil until it asks
+	path   string            // "" until the test requests it
+	grants capability.Grants // for the run, nil until it asks
 	keep   bool              // another run may follow
 }
 
@@ -41,7 +42,7 @@ func (c *testCase) Dir() (string, *engine.Error) {
 	return d.path, nil
 }
 
-// inDir returns what carries out an operation on files of the directory of the test, nil for all else.
+// inDir returns the handler of an operation on files in the directory of the test, or nil for any other operation.
 func (w *world) inDir(r *capability.Request) engine.Handler {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +61,7 @@ func (w *world) inDir(r *capability.Request) engine.Handler {
 	return w.dir.grants
 }
 
-// close ends what a run made outside: nothing is written by then.
+// close releases what a run opened outside. Nothing is written by then.
 func (w *world) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,20 +77,20 @@ func (w *world) close() {
 	d.clear()
 }
 
-// clear removes all that is in the directory.
+// clear removes everything in the directory.
 func (d *directory) clear() {
 	if d.path == "" {
 		return
 	}
 	entries, _ := os.ReadDir(d.path)
 	for _, e := range entries {
-		_ = os.RemoveAll(filepath.Join(d.path, e.Name())) // what stays is in the directory for such files
+		_ = os.RemoveAll(filepath.Join(d.path, e.Name())) // what cannot be removed stays in the directory for temporary files
 	}
 }
 
 // remove removes the directory.
 func (d *directory) remove() {
 	if d.path != "" {
-		_ = os.RemoveAll(d.path) // what stays is in the directory for such files
+		_ = os.RemoveAll(d.path) // what cannot be removed stays in the directory for temporary files
 	}
 }

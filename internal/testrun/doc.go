@@ -1,5 +1,5 @@
-// Package testrun runs the tests of scripts: the functions test_… of files that end in _test.star.
+// Package testrun runs the tests of scripts: the functions test_… in files whose names end in _test.star.
 //
-// A [File] is such a file, loaded; [File.Run] runs one of its tests. Each test is a run of its own in virtual time,
-// whose effects a world answers with what the test has prepared: nothing outside is reached.
+// A [File] is a loaded test file; [File.Run] runs one of its tests. Each test is a separate run in virtual time. A
+// world answers its effects with what the test has prepared; nothing outside is accessed.
 package testrun

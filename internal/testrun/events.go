@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// shownEvents is how many of the last calls the report of a failure shows.
+// shownEvents bounds the last calls in the report of a failure.
 const shownEvents = 5
 
 // journal keeps the events of one run of a test.
@@ -44,11 +44,11 @@ func printed(events []engine.Event) []string {
 	return logs
 }
 
-// relevant describes the calls of models, tools and operations as they ended, a line each, and those that did not end.
-// Nodes are left out: what happened in them is in their calls.
+// relevant describes the calls of models, tools and operations when they ended, one line each, and those that did not
+// end. It leaves out nodes: what happened in them is in their calls.
 func relevant(events []engine.Event) []string {
 	var all []string
-	open := map[string]int{} // calls that have not ended, by place: their lines
+	open := map[string]int{} // lines of calls that have not ended, by position
 	for _, e := range events {
 		var phase engine.Phase
 		switch d := e.Data.(type) {
@@ -72,8 +72,8 @@ func relevant(events []engine.Event) []string {
 	return slices.DeleteFunc(all, func(line string) bool { return line == "" })
 }
 
-// LastEvents describes for people what the run did last before it failed; nil if it called nothing. all says how to see
-// everything, "" for nothing.
+// LastEvents describes for people what the run did last before it failed, or returns nil if it called nothing. all says
+// how to see everything, or is "".
 func (r *Result) LastEvents(all string) []diag.Note {
 	if r.Err == nil || len(r.Events) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (c *testCase) Events() []string {
 	return lines
 }
 
-// lineOf describes an event in a line.
+// lineOf describes an event in one line.
 func lineOf(e engine.Event) string {
 	var line string
 	switch d := e.Data.(type) {

@@ -21,36 +21,36 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Suffix is the end of the names of test files.
+// Suffix is the suffix of the names of test files.
 const Suffix = starlib.TestSuffix
 
-// Options say how tests run.
+// Options set how tests run.
 type Options struct {
-	Engine []agentscript.Option    // for loading: the host's tools and builtins
-	Run    []agentscript.RunOption // for each test: limits, say
-	Live   engine.Handlers         // carry out what tests do not answer, by kind; what has none fails
-	// Update has snapshots stored in Dir, the directory of the operating system that the file system is.
+	Engine []agentscript.Option    // load options: the host's tools and builtins
+	Run    []agentscript.RunOption // for each test, for example limits
+	Live   engine.Handlers         // handlers for what tests do not answer, by kind; effects without one fail
+	// Update stores snapshots in Dir, the directory of the operating system that the file system represents.
 	Update bool
-	// Hide takes keys out of a text that is stored; nil leaves it as it is.
+	// Hide removes keys from a text that is stored; nil leaves it unchanged.
 	Hide    func(string) string
 	Dir     string
-	Seed    uint64        // of the cooperative scheduler; 0 runs in virtual time and in one order
-	Repeat  int           // on how many seeds, from Seed or 1 on, each test runs
-	Timeout time.Duration // of one test; 0 is [DefaultTimeout]
-	Apart   bool          // run the tests of a file one after the other, and note what each ran, see [File.Ran]
-	Ways    bool          // count which ways, cases, tools and agents of the flows tests went through, see [File.Ways]
+	Seed    uint64        // seed of the cooperative scheduler; 0 runs in virtual time and in one order
+	Repeat  int           // number of seeds on which each test runs, starting with Seed or 1
+	Timeout time.Duration // time limit of one test; 0 is [DefaultTimeout]
+	Apart   bool          // run the tests of a file one after the other, and record what each ran, see [File.Ran]
+	Ways    bool          // count which ways, cases, tools and agents of the flows tests pass through, see [File.Ways]
 	Kinds   engine.EventKind
 	OnEvent func(test string, e engine.Event) // receives the events of Kinds; the test waits for it
 }
 
-// DefaultTimeout is how long a test may take of the machine's time.
+// DefaultTimeout bounds the real time of a test.
 const DefaultTimeout = time.Minute
 
-// File is a test file that was loaded.
+// File is a loaded test file.
 type File struct {
 	Path   string
 	Tests  []starlib.Test
-	Found  diag.List // of loading, and what is wrong with its tests
+	Found  diag.List // findings of loading and in its tests
 	Broken bool      // it cannot run
 
 	Sources diag.Sources
@@ -64,11 +64,11 @@ type File struct {
 	made  map[string]string // where agents are made, by name
 	ways  *cover.Graph      // nil unless Options.Ways
 	wrote sync.Mutex
-	apart sync.Mutex // held by the test that runs, with Options.Apart
+	apart sync.Mutex // held by the running test, with Options.Apart
 	ran   []Ran
 }
 
-// Load loads a test file. What is wrong with it is in Found.
+// Load loads a test file. Found holds what is wrong with it.
 func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 	f := &File{Path: file, shown: file, fsys: fsys, opts: o}
 	if o.Dir != "" {
@@ -94,7 +94,7 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 	}
 	f.Module, f.Sources = m, m.Sources()
 	f.Found = slices.DeleteFunc(slices.Clone(m.Diagnostics()), func(d *diag.Diagnostic) bool {
-		return d.Code == diag.BadTest && d.Severity == diag.Warning // the test that it is about fails
+		return d.Code == diag.BadTest && d.Severity == diag.Warning // the test it is about fails
 	})
 	f.Tests = m.Tests()
 	if f.shots, err = readSnapshots(f.fsys, file, o.Update); err != nil {
@@ -116,7 +116,7 @@ func Load(ctx context.Context, fsys fs.FS, file string, o Options) *File {
 	return f
 }
 
-// Shown is the path of the file as positions carry it.
+// Shown returns the path of the file in positions.
 func (f *File) Shown() string { return f.shown }
 
 // Result is how a test ended.
@@ -126,40 +126,40 @@ type Result struct {
 	Pos     diag.Pos
 	Status  Status
 	Reason  string        // why it was skipped
-	Err     error         // why it failed, else nil
-	Time    time.Duration // of the machine, that of tests inside of it included, as are
-	Tokens  int           // of its models, and
+	Err     error         // why it failed, or nil
+	Time    time.Duration // real time, including tests inside it, as are
+	Tokens  int           // the tokens of its models, and
 	CostUSD float64       // their cost
 	Log     []string      // what the test printed
-	Events  []string      // the calls of models, tools and operations, a line each
-	Subs    []*Result     // tests inside of it
-	Left    []string      // names of those inside that were not to run
+	Events  []string      // the calls of models, tools and operations, one line each
+	Subs    []*Result     // tests inside it
+	Left    []string      // names of tests inside it that were not run
 
-	Seed  uint64         // of the cooperative scheduler
-	Runs  int            // on how many seeds it ran, 0 without Options.Repeat
-	Flake *Flake         // of a flaky test
-	Trace []engine.Event // all of the run
+	Seed  uint64         // seed of the cooperative scheduler
+	Runs  int            // number of seeds it ran on, 0 without Options.Repeat
+	Flake *Flake         // set for a flaky test
+	Trace []engine.Event // all events of the run
 
-	from  int               // how many events there were when it began
-	late  bool              // it was ended by its time
-	asked map[string]string // which test asked a model, itself or one inside of it, by the path of the call
+	from  int               // number of events when it began
+	late  bool              // it was ended by its timeout
+	asked map[string]string // which test called a model, this or one inside it, by the position of the call
 }
 
 // Status is how a test ended.
 type Status string
 
-// The ends of tests.
+// The outcomes of tests.
 const (
 	Passed  Status = "passed"
 	Failed  Status = "failed"
 	Skipped Status = "skipped"
-	Flaky   Status = "flaky" // it ends differently with another seed
+	Flaky   Status = "flaky" // the outcome differs with another seed
 )
 
-// Bad reports whether a test that ended so fails its run.
+// Bad reports whether a test with this outcome fails its run.
 func (s Status) Bad() bool { return s == Failed || s == Flaky }
 
-// Run runs a test. Of the tests inside of it those run that only accepts by name; nil accepts all.
+// Run runs a test. Of the tests inside it, only those run whose name only accepts; nil accepts all.
 func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
 	if f.opts.Apart {
 		f.apart.Lock()
@@ -172,8 +172,8 @@ func (f *File) Run(ctx context.Context, t starlib.Test, only func(name string) b
 	return f.run(ctx, t, only, f.opts.Seed, nil, nil)
 }
 
-// run runs a test once. A probe may change its model's answers; nil leaves them as they are. A directory is that of
-// several runs; nil is one of this run alone.
+// run runs a test once. A probe may change its model's answers; nil leaves them unchanged. A directory is shared by
+// several runs; nil uses one for this run alone.
 func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) bool, seed uint64, p *chaos.Probe, dir *directory) *Result {
 	r := &Result{Name: t.Name, File: f.shown, Pos: t.Pos, Seed: seed}
 	if t.Todo {
@@ -223,10 +223,11 @@ func (f *File) run(ctx context.Context, t starlib.Test, only func(name string) b
 	return r
 }
 
-// grace is how long a test whose time is over has to end.
+// grace bounds the time that a test has to end after its timeout.
 const grace = time.Second
 
-// ended waits for a run, and leaves one behind that does not end although its time is over: a tool outside ignores it.
+// ended waits for a run. If the run does not end after its timeout, because a tool outside ignores it, ended abandons
+// it.
 func ended(ctx context.Context, run *agentscript.Run, late error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -246,14 +247,14 @@ func ended(ctx context.Context, run *agentscript.Run, late error) error {
 	}
 }
 
-// end settles the results of the tests inside of a test: what goes on although its time is over changes none.
+// end settles the results of the tests inside a test: what continues after the timeout changes none of them.
 func (w *world) end() {
 	w.ending.Lock()
 	defer w.ending.Unlock()
 	w.over = true
 }
 
-// conclude settles how a test ended, from the error of its function and from what it left over.
+// conclude determines the outcome of a test, from the error of its function and from the answers it left over.
 func (r *Result) conclude(c *testCase, err error) {
 	used, events := c.Spent(), c.journal.all()
 	r.Events = relevant(events[c.from.events:])
@@ -268,7 +269,7 @@ func (r *Result) conclude(c *testCase, err error) {
 		}
 	}
 	for _, sub := range r.Subs {
-		if sub.Status == "" { // what ended this test ended it
+		if sub.Status == "" { // what ended this test ended the inner one
 			sub.Status, sub.Err, sub.Events = Failed, err, relevant(events[sub.from:])
 		}
 	}
@@ -289,7 +290,8 @@ func (r *Result) conclude(c *testCase, err error) {
 	}
 }
 
-// endedBy reports whether an error ended the last test inside of this one, and this one with it: it is that test's.
+// endedBy reports whether an error ended the last test inside this one, and this one with it: the error then belongs to
+// the inner test.
 func (r *Result) endedBy(err error) bool {
 	if len(r.Subs) == 0 {
 		return false
@@ -304,8 +306,7 @@ func (r *Result) endedBy(err error) bool {
 }
 
 // Snapshots finishes the snapshots of a file after its tests: it stores them with Update, and returns those that no
-// test uses: a test of results that passed as a whole would have
-// used its own.
+// test uses. A test in results that passed completely would have used its own.
 func (f *File) Snapshots(results []*Result) (diag.List, error) {
 	f.wrote.Lock()
 	defer f.wrote.Unlock()
@@ -329,10 +330,10 @@ func (f *File) Snapshots(results []*Result) (diag.List, error) {
 	return found, nil
 }
 
-// whole reports whether a test and all of those inside of it ran and passed.
+// whole reports whether a test and all those inside it ran and passed.
 func (r *Result) whole() bool {
 	return r.Status == Passed && len(r.Left) == 0 && !slices.ContainsFunc(r.Subs, func(sub *Result) bool { return !sub.whole() })
 }
 
-// IsTest reports whether a path is that of a test file.
+// IsTest reports whether a path is a test file.
 func IsTest(name string) bool { return strings.HasSuffix(path.Base(name), Suffix) }

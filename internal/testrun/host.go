@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/double"
 )
 
-// Case is a test that a host prepares in Go, of runs that it starts.
+// Case is a test that a host prepares in Go, for runs that it starts.
 type Case struct{ *testCase }
 
 // NewCase returns a test of a module. It reads records below the current directory.
@@ -17,7 +17,7 @@ func NewCase(m *agentscript.Module, name string) Case {
 	return Case{&testCase{world: newWorld(f.known, nil), file: f, name: name}}
 }
 
-// Options have a run answered by the test, in virtual time.
+// Options returns the options of a run that the test answers, in virtual time.
 func (c Case) Options() []agentscript.RunOption {
 	return append(c.options(), agentscript.VirtualTime())
 }
@@ -28,7 +28,7 @@ func (c Case) Close() *engine.Error {
 	return c.unused()
 }
 
-// options have a run answered by the world.
+// options returns the options of a run that the world answers.
 func (w *world) options() []agentscript.RunOption {
 	return []agentscript.RunOption{agentscript.RunPricer(prices{w.models}), agentscript.HandlerForAll(w)}
 }

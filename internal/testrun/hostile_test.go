@@ -18,8 +18,8 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// Whatever a test passes to the methods of t, it ends at once and with an error of its own: no panic, no text or list
-// that takes the memory of the machine.
+// Whatever a test passes to the methods of t, it ends at once and with its own error: no panic, no text or list that
+// exhausts memory.
 func TestHostileArguments(t *testing.T) {
 	for body, want := range map[string]string{
 		`t.eq(wide(), 1)`:       "got list (too large to show), want 1",
@@ -75,7 +75,7 @@ def test_x(t):
 	}
 }
 
-// A snapshot that --update stores is found again, whatever it holds and is called.
+// A snapshot that --update stores is found again, for any content and name.
 func TestHostileSnapshots(t *testing.T) {
 	dir := t.TempDir()
 	script := `
@@ -109,8 +109,8 @@ def test_texts(t):
 	}
 }
 
-// A tool of the host that ignores the end of its test is left behind: the test inside of which it was called fails, and
-// the one around it with it, and what the tool does later changes no result.
+// A tool of the host that ignores the end of its test is abandoned: the inner test that called it fails, and the outer
+// one with it, and what the tool does later changes no result.
 func TestToolHangs(t *testing.T) {
 	release := make(chan struct{})
 	left := make(chan struct{})
@@ -140,7 +140,7 @@ def test_x(t):
 	if inside := r.Subs[0]; inside.Status != testrun.Failed || inside.Err == nil || engine.AsError(inside.Err).Code != diag.Timeout {
 		t.Errorf("%s: %s, %v", inside.Name, inside.Status, inside.Err)
 	}
-	if r.Status != testrun.Failed || r.Err != nil { // the failure is that of the test inside
+	if r.Status != testrun.Failed || r.Err != nil { // the failure is that of the inner test
 		t.Errorf("%s: %s, %v", r.Name, r.Status, r.Err)
 	}
 	<-left

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Mutations are the runs of tests with changed answers.
+// Mutations are the results of running tests with changed answers.
 type Mutations struct {
 	Cases []chaos.Case
 	Left  []Unmutated
@@ -23,11 +23,11 @@ type Unmutated struct {
 	File  string `json:"file"`
 	Test  string `json:"test"`
 	Why   string `json:"why"`
-	Fails bool   `json:"-"` // it does not pass, so nothing is known of it
+	Fails bool   `json:"-"` // it does not pass, so changed answers show nothing
 }
 
-// Add runs a test that passed again and again, each time with one answer of a model changed, see [chaos.Try]. An
-// assertion that then fails says that the result is another one. Of the tests inside of it those run that only accepts.
+// Add runs a passed test again and again, each time with one changed answer of a model, see [chaos.Try]. An assertion
+// that then fails shows that the result differs. Of the tests inside it, only those run that only accepts.
 func (m *Mutations) Add(ctx context.Context, f *File, r *Result, only func(name string) bool, seed uint64) {
 	why, fails := "", true
 	switch r.Status {
@@ -43,7 +43,7 @@ func (m *Mutations) Add(ctx context.Context, f *File, r *Result, only func(name 
 		switch {
 		case ctx.Err() != nil:
 			why = "the command was interrupted"
-		case err != nil: // it passed a moment ago
+		case err != nil: // it passed before
 			why = "it fails when it runs again: " + err.Error()
 		case len(cases) == 0:
 			why, fails = "it asks no model", false
@@ -54,7 +54,7 @@ func (m *Mutations) Add(ctx context.Context, f *File, r *Result, only func(name 
 	}
 }
 
-// mutate returns the runs of a test with changed answers, and the error of one that fails by itself.
+// mutate returns the runs of a test with changed answers, and the error of a test that fails without changes.
 func (f *File) mutate(ctx context.Context, name string, only func(name string) bool, seed uint64) ([]chaos.Case, error) {
 	i := slices.IndexFunc(f.Tests, func(t starlib.Test) bool { return t.Name == name })
 	var first *Result
@@ -69,7 +69,7 @@ func (f *File) mutate(ctx context.Context, name string, only func(name string) b
 			return generable.Value{}, nil
 		}
 		switch e := engine.AsError(err); e.Code {
-		case diag.UnusedAnswer: // calls for it may not be made any more
+		case diag.UnusedAnswer: // calls for it may no longer be made
 			return generable.Value{}, nil
 		case diag.AssertionFailed, diag.SnapshotDiffers:
 			return generable.StrOf(strings.Join(append([]string{e.Message}, e.Notes...), "\n")), nil
@@ -83,7 +83,7 @@ func (f *File) mutate(ctx context.Context, name string, only func(name string) b
 	return cases, err
 }
 
-// failure returns why a test failed, or the first of those inside of it; nil if none did.
+// failure returns why a test failed, or the first failure inside it, or nil.
 func (r *Result) failure() error {
 	if r.Err != nil {
 		return r.Err

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// A pipe that nobody writes to never ends. It is no test file, no snapshot and no record.
+// A pipe without a writer never ends. It is not accepted as a test file, a snapshot or a record.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	script := "def test_a(t):\n    t.replay(\"r.jsonl\")\n"

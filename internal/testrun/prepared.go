@@ -16,21 +16,21 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// prepared is an answer of a test to something other than a model, which must be used.
+// prepared is a test's answer to something other than a model, which must be used.
 type prepared struct {
 	what string
-	at   diag.Pos // where the test prepares it
+	at   diag.Pos // where the test prepared it
 	used bool
 }
 
-// prepare takes down an answer. The caller holds mu.
+// prepare records an answer. The caller holds mu.
 func (w *world) prepare(at diag.Pos, format string, args ...any) *prepared {
 	p := &prepared{what: fmt.Sprintf(format, args...), at: at}
 	w.prepared = append(w.prepared, p)
 	return p
 }
 
-// queue holds what answers in order; the last one answers again.
+// queue holds answers in order; the last one answers repeatedly.
 type queue[T any] struct {
 	items []item[T]
 	next  int
@@ -50,7 +50,7 @@ func (q *queue[T]) take() T {
 	return q.items[n].value
 }
 
-// queued returns the queue of a name, which begins with the first call for it.
+// queued returns the queue with a name, creating it on the first call.
 func queued[T any](all map[string]*queue[T], name string) *queue[T] {
 	q := all[name]
 	if q == nil {
@@ -66,7 +66,7 @@ type served struct {
 	*prepared
 }
 
-// serve makes the list of a server's tools.
+// serve returns the list of a server's tools.
 func serve(tools []double.Served) generable.Value {
 	var list []remote.Tool
 	for _, t := range tools {
@@ -86,19 +86,19 @@ func (w *world) listed(server string) (tools generable.Value, ok bool) {
 	return s.tools, ok
 }
 
-// stranger is an agent that a test answers and no file has: the run may make it.
+// stranger is an agent that a test answers and no file declares: the run may create it.
 type stranger struct {
 	name string
-	none *engine.Error // of one that the run did not make
+	none *engine.Error // the error if the run does not create it
 }
 
-// A report shows so many kinds of answers that are left over, each with so many places.
+// The bounds on the kinds of unused answers in a report, and on the positions of each.
 const (
 	shownLeft   = 3
 	shownPlaces = 3
 )
 
-// unused is the failure of what was prepared since the test began and is left over.
+// unused returns the failure for unused answers prepared since the test began.
 func (c *testCase) unused() *engine.Error {
 	c.world.mu.Lock()
 	defer c.world.mu.Unlock()
@@ -108,7 +108,7 @@ func (c *testCase) unused() *engine.Error {
 		}
 	}
 	var left []prepared
-	var instead string // the first answer that was used in place of one that is left over
+	var instead string // the first answer that was used instead of an unused one
 	for _, row := range c.answers.UnusedSince(c.from.answers) {
 		left = append(left, prepared{what: fmt.Sprintf("an answer for agent %q", row.Agent), at: row.At})
 		if at, ok := c.answers.Instead(row); ok && instead == "" {
@@ -138,7 +138,7 @@ func (c *testCase) unused() *engine.Error {
 	return err
 }
 
-// listed says what is left over and where it is prepared, a line for what is alike.
+// listed lists what was not used and where it was prepared, with one line for similar ones.
 func listed(left []prepared) []string {
 	var lines []string
 	for i, p := range left {
@@ -172,17 +172,17 @@ func listed(left []prepared) []string {
 	return lines
 }
 
-// mark is what a world held when a test inside of another began.
+// mark is the state of a world when a test inside another began.
 type mark struct {
 	answers, prepared, calls, events int
-	tools, decisions                 map[string]int // how many there were, by name
+	tools, decisions                 map[string]int // their numbers, by name
 	served                           map[string]served
 	replayed                         *cassette.Replayer
 	began                            time.Time
 	cut                              bool
 }
 
-// mark returns what the world holds by now. The caller holds mu.
+// mark returns the current state of the world. The caller holds mu.
 func (w *world) mark() mark {
 	m := mark{answers: w.answers.Len(), prepared: len(w.prepared), calls: len(w.calls), events: len(w.journal.all()),
 		tools: lengths(w.tools), decisions: lengths(w.decisions), served: maps.Clone(w.served), replayed: w.replayed, began: w.began, cut: w.cut}
@@ -190,7 +190,7 @@ func (w *world) mark() mark {
 	return m
 }
 
-// backTo takes back what was prepared since a mark, so that it answers no test that follows. The caller holds mu.
+// backTo drops what was prepared since a mark, so that it answers no later test. The caller holds mu.
 func (w *world) backTo(m mark) {
 	w.answers.Withdraw(m.answers)
 	w.prepared = w.prepared[:m.prepared]
@@ -199,7 +199,7 @@ func (w *world) backTo(m mark) {
 	w.served, w.replayed, w.began, w.cut = m.served, m.replayed, m.began, w.cut || m.cut
 }
 
-// turnTo has a test be the innermost one that runs. The caller holds mu.
+// turnTo makes a test the innermost running one. The caller holds mu.
 func (w *world) turnTo(c *testCase) {
 	if w.took != nil {
 		w.took(w.inside.name)

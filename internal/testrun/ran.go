@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Ways returns what of the flows that the file loads its tests have gone through by now, and how often, failed tests
-// included. What test files compose themselves is left out. It is nil unless [Options] ask for it.
+// Ways returns what the file's tests, including failed ones, have passed through so far in the flows that the file
+// loads, and how often. It leaves out what test files compose themselves. It returns nil unless [Options] request it.
 func (f *File) Ways() []cover.Item {
 	if f.ways == nil {
 		return nil
@@ -22,15 +22,15 @@ func ofScripts(items []cover.Item) []cover.Item {
 	return slices.DeleteFunc(items, func(it cover.Item) bool { return IsTest(it.Pos.File) })
 }
 
-// Ran is what one test ran, without those inside of it. What it did not is left out.
+// Ran is what one test ran, without those inside it. It omits what did not run.
 type Ran struct {
-	Test   string // with those around it; "" for loading
+	Test   string // with the names of enclosing tests; "" for loading
 	Places []starlib.Place
 	Ways   []cover.Item
 }
 
-// Ran returns what loading and each test ran that has ended by now, in the order in which tests are written, with
-// Options.Apart. Counting begins again after each: what [File.Ways] and the module count is the rest.
+// Ran returns what loading and each test that has ended so far ran, in the order of the tests in the file, with
+// Options.Apart. Counting restarts after each test: what [File.Ways] and the module count is the rest.
 func (f *File) Ran() []Ran {
 	f.apart.Lock()
 	defer f.apart.Unlock()
@@ -46,7 +46,7 @@ func (f *File) Ran() []Ran {
 	return ran
 }
 
-// took notes what a test ran since this was called last.
+// took records what a test ran since the last call.
 func (f *File) took(test string) {
 	one := Ran{Test: test, Places: slices.DeleteFunc(f.Module.TakeCoverage(), func(p starlib.Place) bool { return p.Count == 0 || IsTest(p.File) })}
 	if f.ways != nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Flake is how runs of one test on two seeds differ.
+// Flake describes how runs of one test on two seeds differ.
 type Flake struct {
 	Seeds  [2]uint64
 	Ends   [2]Status
-	Path   string    // where the event is by which they part, "" if their events are the same
-	Events [2]string // that event in each of the runs; "" where a run does not have it
+	Path   string    // the position of the first event that differs, "" if the events are the same
+	Events [2]string // that event in each of the runs; "" if a run does not have it
 }
 
-// repeated runs a test on several seeds of the cooperative scheduler, each another order of branches. The first run
-// that differs from that of the first seed makes the test flaky.
+// repeated runs a test on several seeds of the cooperative scheduler, each with a different order of branches. The
+// first run that differs from that of the first seed makes the test flaky.
 func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name string) bool) *Result {
 	seed := max(f.opts.Seed, 1)
-	dir := &directory{keep: true} // of all runs: what they ask for names it, and so do the ids of that
+	dir := &directory{keep: true} // shared by all runs: requests contain its name, and so do their ids
 	defer dir.remove()
 	first := f.run(ctx, t, only, seed, nil, dir)
 	runs, took := 1, times{}
@@ -38,7 +38,7 @@ func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name stri
 		if flake == nil {
 			continue
 		}
-		if first.Status != Failed { // of the two the one that failed says more
+		if first.Status != Failed { // of the two, the failed one says more
 			first = next
 		}
 		first.Status, first.Flake = Flaky, flake
@@ -50,7 +50,7 @@ func (f *File) repeated(ctx context.Context, t starlib.Test, only func(name stri
 	return first
 }
 
-// times are how long a test and those inside of it took in all runs, by name.
+// times is the time of a test and those inside it over all runs, by name.
 type times map[string]time.Duration
 
 func (t times) add(r *Result) {
@@ -67,13 +67,13 @@ func (t times) settle(r *Result) {
 	}
 }
 
-// String says how a test ended on both seeds.
+// String describes the outcomes on both seeds.
 func (k *Flake) String() string {
 	return fmt.Sprintf("%s with --seed %d, %s with --seed %d", verb(k.Ends[0]), k.Seeds[0], verb(k.Ends[1]), k.Seeds[1])
 }
 
-// parting compares two runs of a test, nil if they do not differ: what happened at each place in the order in which
-// it happened there. In which order branches take their turns is up to the seed.
+// parting compares two runs of a test, and returns nil if they do not differ: it compares the events at each position
+// in the order in which they happened there. The seed determines the order of branches.
 func parting(a, b *Result) *Flake {
 	flake := &Flake{Seeds: [2]uint64{a.Seed, b.Seed}, Ends: [2]Status{a.Status, b.Status}}
 	there := map[string][]moment{}
@@ -104,7 +104,7 @@ func parting(a, b *Result) *Flake {
 	return nil
 }
 
-// moment is an event without what differs between equal runs: its time, and its turn among those of other branches.
+// moment is an event without what differs between equal runs: its time, and its order among events of other branches.
 type moment struct {
 	path, line string
 	what       []byte
@@ -132,7 +132,7 @@ func (r *Result) moments() []moment {
 	return all
 }
 
-// verdict is how a test and those inside of it ended.
+// verdict describes the outcomes of a test and those inside it.
 func (r *Result) verdict() string {
 	s := string(r.Status) + " " + r.Name
 	if r.Err != nil {
@@ -144,7 +144,7 @@ func (r *Result) verdict() string {
 	return s
 }
 
-// failure is what the report says of a flaky test.
+// failure returns the error that the report shows for a flaky test.
 func (k *Flake) failure(t starlib.Test, failed error) *engine.Error {
 	err := engine.Errorf(engine.KindTest, diag.FlakyTest, "%s %s with --seed %d and %s with --seed %d", t.Name, verb(k.Ends[0]), k.Seeds[0], verb(k.Ends[1]), k.Seeds[1])
 	if k.Ends[0] == k.Ends[1] {

@@ -52,7 +52,7 @@ func load(t *testing.T, o testrun.Options, files map[string]string) *testrun.Fil
 	return f
 }
 
-// A test that passes in one order of its branches alone is flaky, one whose branches ask for themselves is not.
+// A test that passes only in one order of its branches is flaky; one whose branches wait for themselves is not.
 func TestRepeat(t *testing.T) {
 	files := map[string]string{"flow.star": raceFlow, "flow_test.star": raceTest}
 	f := load(t, testrun.Options{Repeat: 50}, files)
@@ -80,8 +80,8 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// The directory of a test has the same path for each seed, and each run finds it empty: what is written there makes no
-// test flaky.
+// The directory of a test has the same path for each seed, and each run finds it empty: writing there makes no test
+// flaky.
 func TestRepeatWithDirectory(t *testing.T) {
 	f := load(t, testrun.Options{Repeat: 3}, map[string]string{
 		"flow.star": `
@@ -115,7 +115,7 @@ def test_save(t):
 	}
 }
 
-// A test whose tool ignores its context ends with its time, in virtual time and on a seed; the others run.
+// A test whose tool ignores its context ends with its timeout, in virtual time and on a seed; the others run.
 func TestTimeoutOfDeafTool(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })

@@ -47,8 +47,8 @@ func asMap(args generable.Value) generable.Value {
 	return m.Value()
 }
 
-// fitted makes a prepared result one of the type of an operation. A text alone is the first text of a record: what a
-// command wrote, the body of a response. What a dict leaves out has its zero value.
+// fitted converts a prepared result to the type of an operation. A single text is the first text of a record: the
+// output of a command, the body of a response. Fields that a dict leaves out have their zero values.
 func fitted(name string, v generable.Value, t *generable.Type) (generable.Value, error) {
 	if t.Kind == generable.RecordType {
 		if s, ok := v.AsStr(); ok {
@@ -67,7 +67,7 @@ func fitted(name string, v generable.Value, t *generable.Type) (generable.Value,
 	return out, nil
 }
 
-// textOf is the name of the first text of a record, "" if it has none.
+// textOf returns the name of the first text of a record, or "" if it has none.
 func textOf(t *generable.Type) string {
 	for _, f := range t.Fields {
 		if f.Type.Kind == generable.StrType {
@@ -77,7 +77,7 @@ func textOf(t *generable.Type) string {
 	return ""
 }
 
-// filled is a record as a dict that has every field of a type. What the type does not have stays.
+// filled returns a record as a dict that has every field of a type. Other entries are kept.
 func filled(m *generable.Map, t *generable.Type) generable.Value {
 	whole := generable.NewMap(len(t.Fields))
 	for _, f := range t.Fields {

@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// snapshots are those of one test file: a txtar archive beside it, with an entry for each snapshot.
+// snapshots are the snapshots of one test file: a txtar archive next to it, with an entry for each snapshot.
 type snapshots struct {
 	path   string // in the file system
 	update bool
@@ -34,7 +34,7 @@ type snapshots struct {
 	made   map[string]string
 }
 
-// snapshotPath is where the snapshots of a test file are: flow_test.star has flow_test.snap.
+// snapshotPath returns the path of a test file's snapshots: flow_test.star has flow_test.snap.
 func snapshotPath(file string) string { return strings.TrimSuffix(file, ".star") + ".snap" }
 
 func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
@@ -52,7 +52,7 @@ func readSnapshots(fsys fs.FS, file string, update bool) (*snapshots, error) {
 	return s, nil
 }
 
-// readRegular reads a file beside a test file. A pipe or a device is refused: it may never end.
+// readRegular reads a file next to a test file. It rejects pipes and devices, which may never end.
 func readRegular(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -64,7 +64,7 @@ func readRegular(fsys fs.FS, name string) ([]byte, error) {
 	return fs.ReadFile(fsys, name)
 }
 
-// unread is why a file cannot be read, without the name of the operation that failed.
+// unread returns why a file cannot be read, without the name of the failed operation.
 func unread(err error) error {
 	p, ok := errors.AsType[*fs.PathError](err)
 	switch {
@@ -76,7 +76,7 @@ func unread(err error) error {
 	return err
 }
 
-// beside is the directory of a test file. Links that lead out of it are refused, as for load and file.
+// beside is the directory of a test file. It rejects links that lead out of it, as load and file do.
 type beside string
 
 func (dir beside) Open(name string) (fs.File, error) {
@@ -89,7 +89,7 @@ func (dir beside) Open(name string) (fs.File, error) {
 	return f, dir.explained(name, err)
 }
 
-// Stat implements [fs.StatFS]: a pipe is not opened.
+// Stat implements [fs.StatFS]. It does not open pipes.
 func (dir beside) Stat(name string) (fs.FileInfo, error) {
 	root, err := os.OpenRoot(string(dir))
 	if err != nil {
@@ -100,7 +100,7 @@ func (dir beside) Stat(name string) (fs.FileInfo, error) {
 	return info, dir.explained(name, err)
 }
 
-// explained is the error about a file that is there, and is not reached.
+// explained returns the error about an existing file that is not accessible.
 func (dir beside) explained(name string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return err
@@ -151,15 +151,15 @@ func (c *testCase) Snapshot(name, shot string) *engine.Error {
 	return err
 }
 
-// mostNoted is how many bytes of snapshots are shown and compared line by line.
+// mostNoted bounds the bytes of snapshots that are shown and compared line by line.
 const mostNoted = 1 << 20
 
-// noted are the lines of a text, as the notes of an error.
+// noted returns the lines of a text for the notes of an error.
 func noted(s string) []string {
 	return strings.Split(strings.TrimRight(text.ClipMiddle(s, mostNoted), "\n"), "\n")
 }
 
-// escapeMarkers keeps lines that look like a marker of the archive from being one.
+// escapeMarkers escapes lines that look like a marker of the archive.
 func escapeMarkers(text string) string {
 	if !strings.Contains(text, "-- ") {
 		return text
@@ -174,7 +174,7 @@ func escapeMarkers(text string) string {
 	return b.String()
 }
 
-// unused lists the stored snapshots that were not made, of tests that would have made them.
+// unused lists the stored snapshots that were not made, of tests for which would returns true.
 func (s *snapshots) unused(would func(test string) bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +188,7 @@ func (s *snapshots) unused(would func(test string) bool) []string {
 	return names
 }
 
-// write stores the snapshots without those that are unused.
+// write stores the snapshots except unused ones.
 func (s *snapshots) write(dir string, unused []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +221,8 @@ func (s *snapshots) write(dir string, unused []string) error {
 	return nil
 }
 
-// difference describes how two values differ as a diff of their lines, "" if that says no more than the values.
+// difference describes the difference of two values as a diff of their lines. It returns "" if that says no more than
+// the values.
 func difference(got, want generable.Value) string {
 	a, b := []byte(double.Lines(want)+"\n"), []byte(double.Lines(got)+"\n")
 	if bytes.Count(a, []byte("\n")) < 2 && bytes.Count(b, []byte("\n")) < 2 {

@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Find lists the test files of paths, sorted: a directory has those in it and below, a file is itself. Directories
-// whose names begin with a dot are passed over.
+// Find lists the test files of paths, sorted. A directory stands for the files in and below it. Directories whose names
+// begin with a dot are skipped.
 func Find(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {
@@ -54,18 +54,18 @@ func Find(paths []string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// Selection says which tests run, and in which order. The zero Selection runs all as they are written.
+// Selection determines which tests run, and in which order. The zero Selection runs all in source order.
 type Selection struct {
-	Run          [][]*regexp.Regexp // patterns for names, any of which chooses: for the test, for those inside of it
-	Only         map[string]bool    // by file and name, FILE:NAME; nil is all
-	Shard, Of    int                // the Shard-th of Of parts, from 1; 0 is all
-	Shuffle      uint64             // the seed of another order; 0 keeps the order
+	Run          [][]*regexp.Regexp // alternative patterns for names, each a list: for the test, and for those inside it
+	Only         map[string]bool    // by file and name, FILE:NAME; nil means all
+	Shard, Of    int                // part Shard of Of, from 1; 0 means all
+	Shuffle      uint64             // the seed of a random order; 0 keeps the order
 	StopAtFailed bool
-	AtOnce       int // how many tests run at once; 0 is one for each processor
+	AtOnce       int // the number of concurrent tests; 0 is one per processor
 }
 
-// ParseRun reads patterns for names, apart by |: each has regular expressions for the parts of a name, apart by slashes,
-// as go test -run has.
+// ParseRun reads patterns for names, separated by |. Each is a list of regular expressions for the parts of a name,
+// separated by slashes, as for go test -run.
 func ParseRun(pattern string) ([][]*regexp.Regexp, error) {
 	var all [][]*regexp.Regexp
 	for _, one := range splitOutside(pattern, '|') {
@@ -105,7 +105,7 @@ func splitOutside(pattern string, sep byte) (parts []string) {
 	return append(parts, pattern[begin:])
 }
 
-// Accepts reports whether a test of a name runs.
+// Accepts reports whether the test with a name runs.
 func (s *Selection) Accepts(name string) bool {
 	return s.Run == nil || slices.ContainsFunc(s.Run, func(parts []*regexp.Regexp) bool { return accepts(parts, name) })
 }
@@ -119,7 +119,8 @@ func accepts(parts []*regexp.Regexp, name string) bool {
 	return true
 }
 
-// reaches reports whether a selection chose a test that ran, or one inside of it: a name with a slash is of these alone.
+// reaches reports whether a selection chose a test that ran, or one inside it: a pattern with a slash only chooses
+// those.
 func (s *Selection) reaches(r *Result) bool {
 	chosen := func(parts []*regexp.Regexp) bool {
 		return len(parts) <= 1+strings.Count(r.Name, "/") && accepts(parts, r.Name)
@@ -127,23 +128,23 @@ func (s *Selection) reaches(r *Result) bool {
 	return s.Run == nil || slices.ContainsFunc(s.Run, chosen) || slices.ContainsFunc(r.Subs, s.reaches)
 }
 
-// Report is how the tests of a file ended.
+// Report is the result of the tests of a file.
 type Report struct {
 	*File
 	Results []*Result
-	Missed  []*Result // of tests that passed and hold none of those inside which are chosen
+	Missed  []*Result // tests that passed and contain none of the chosen inner tests
 	Unused  diag.List // snapshots that no test used
-	Err     error     // snapshots could not be stored
+	Err     error     // an error in storing snapshots
 }
 
-// Any reports whether the selection chooses a test of some files, be it for another shard.
+// Any reports whether the selection chooses a test of some files, even if it belongs to another shard.
 func (s *Selection) Any(files []*File) bool {
 	whole := *s
 	whole.Of = 0
 	return slices.ContainsFunc(whole.Chosen(files), func(tests []starlib.Test) bool { return tests != nil })
 }
 
-// Chosen lists the tests of files that the selection has run, as file and test.
+// Chosen lists the tests of files that the selection runs, as pairs of file and test.
 func (s *Selection) Chosen(files []*File) [][]starlib.Test {
 	chosen := make([][]starlib.Test, len(files))
 	n := 0
@@ -168,7 +169,8 @@ func (s *Selection) Chosen(files []*File) [][]starlib.Test {
 	return chosen
 }
 
-// RunAll runs the chosen tests of files, several at once, and calls done with each report in the order of the files.
+// RunAll runs the chosen tests of files, several concurrently, and calls done with each report in the order of the
+// files.
 func (s *Selection) RunAll(ctx context.Context, files []*File, done func(*Report)) {
 	chosen := s.Chosen(files)
 	atOnce := s.AtOnce

@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Ways counts what the tests of a file go through, the failed ones too, in the files that it loads; runs with changed
-// answers do not count.
+// Ways counts what the tests of a file, including failed ones, pass through in the files that it loads; runs with
+// changed answers do not count.
 func TestWays(t *testing.T) {
 	fsys := fstest.MapFS{
 		"flow.star": {Data: []byte(`
@@ -68,8 +68,8 @@ edge flow.star:4:82: branch main: "high" 0
 	}
 }
 
-// Run apart, each test has what it ran itself, however many run at once, and with loading they add up to what is
-// counted otherwise.
+// With Apart, each test has what it ran itself, however many run concurrently, and with loading they add up to the
+// usual counts.
 func TestRan(t *testing.T) {
 	fsys := fstest.MapFS{"flow.star": {Data: []byte(`
 grade = agent(output = bool, prompt = "Grade.")

@@ -26,33 +26,33 @@ import (
 
 // world answers the effects of one test.
 type world struct {
-	journal *journal        // of its events
-	answers *scripted.Model // of models
-	models  *llm.Registry   // that asks answers, with the retries and limits of a real one
-	live    engine.Handlers // carry out what the test does not answer
-	probe   *chaos.Probe    // that changes an answer of a model, or nil
+	journal *journal        // its events
+	answers *scripted.Model // prepared answers of models
+	models  *llm.Registry   // calls answers, with the retries and limits of a real port
+	live    engine.Handlers // handlers for what the test does not answer
+	probe   *chaos.Probe    // changes an answer of a model, or nil
 
 	mu        sync.Mutex
 	known     double.Names
 	tools     map[string]*queue[double.Result]
 	served    map[string]served
 	decisions map[string]*queue[engine.Decision]
-	prepared  []*prepared         // what tools, served and decisions hold
-	cut       bool                // a branch was ended, and what is prepared for it may be left over
-	toolCalls map[string]diag.Pos // that answers of models make, by the name of the tool
+	prepared  []*prepared         // the contents of tools, served and decisions
+	cut       bool                // a branch was ended, so its prepared answers may be unused
+	toolCalls map[string]diag.Pos // tool calls in prepared answers of models, by the name of the tool
 	replayed  *cassette.Replayer  // nil without a record
-	began     time.Time           // when the test begins as now() of scripts has it; zero: in 1970
+	began     time.Time           // the start of the test as now() in scripts returns it; zero means 1970
 	dir       *directory
 	calls     []*call
-	inside    *testCase       // the innermost test that runs
-	took      func(string)    // notes what a test ran by now, and has what runs next counted anew; nil if nobody asks
+	inside    *testCase       // the innermost running test
+	took      func(string)    // records what a test has run so far, and restarts counting; nil if not requested
 	shown     map[string]bool // the snapshots that it made, guarded by those of the file
 
 	ending sync.Mutex
-	over   bool // its results are settled, though what it waited for may still go on
+	over   bool // its results are settled, though what it waited for may continue
 }
 
-// call is one call that was made.
+// call is a call that was made.
 type call struct {
 	kind engine.EffectKind
 	name string
@@ -70,7 +70,7 @@ func newWorld(known double.Names, live engine.Handlers) *world {
 	return w
 }
 
-// Secrets are those that what is live holds, so that no event shows them.
+// Secrets returns the secrets of the live handlers, so that no event shows them.
 func (w *world) Secrets() []string {
 	var all []string
 	for _, h := range w.live {
@@ -102,8 +102,8 @@ func (w *world) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	return out
 }
 
-// begin lists a call at its beginning, so that calls are in the order in which they were made. The function that it
-// returns takes how the call ended.
+// begin lists a call when it begins, so that calls are in the order in which they were made. The returned function
+// records how the call ended.
 func (w *world) begin(c *call) (end func(engine.Outcome)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,7 +119,7 @@ func (w *world) begin(c *call) (end func(engine.Outcome)) {
 	}
 }
 
-// asked lists which test asked a model, by the path of the call.
+// asked returns which test called a model, by the position of the call.
 func (w *world) asked() map[string]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -186,7 +186,7 @@ func (w *world) do(ctx context.Context, e *engine.Effect, sink engine.Sink) engi
 	return w.outside(ctx, e, sink, w.live[e.Kind], string(e.Kind)+" "+e.Name, "")
 }
 
-// model answers a call of a model: by the test, by its record, or by a live one.
+// model answers a call of a model: from the test, from its record, or with a live model.
 func (w *world) model(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 	out := w.models.Do(ctx, e, sink)
 	if out.Err == nil || out.Err.Code != diag.Unanswered {
@@ -206,11 +206,11 @@ func (w *world) model(ctx context.Context, e *engine.Effect, sink engine.Sink) e
 	return out
 }
 
-// takes returns an error if a tool lacks one of the arguments with which an answer calls it.
+// takes returns an error if an answer calls a tool with an argument that the tool does not have.
 func takes(tool *model.ToolDef, args string) *engine.Error {
 	var given map[string]json.RawMessage
 	if json.Unmarshal([]byte(args), &given) != nil {
-		return nil // bad arguments are what the test is about
+		return nil // invalid arguments are what is being tested
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if err := double.Takes(tool, name); err != nil {
@@ -220,8 +220,8 @@ func takes(tool *model.ToolDef, args string) *engine.Error {
 	return nil
 }
 
-// uncallable is the error of an answer that calls a tool which neither its agent nor another of the files has, or with an
-// argument that the tool does not have.
+// uncallable returns the error for an answer that calls a tool which neither its agent nor another agent of the files
+// has, or with an argument that the tool does not have.
 func (w *world) uncallable(e *engine.Effect, req *model.Request, answer *model.Response) *engine.Error {
 	if answer == nil {
 		return nil
@@ -263,7 +263,8 @@ func (w *world) Seeded(seed uint64) (uint64, error) {
 	return seed, nil
 }
 
-// Timed answers what the time is: as the test says, by its record, or by the clock of the run, which begins in 1970.
+// Timed answers requests for the time: as the test sets it, from its record, or from the clock of the run, which begins
+// in 1970.
 func (w *world) Timed(own engine.Handler) engine.Handler {
 	return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, sink engine.Sink) engine.Outcome {
 		w.mu.Lock()
@@ -282,7 +283,7 @@ func (w *world) Timed(own engine.Handler) engine.Handler {
 	})
 }
 
-// outside carries out what the test does not answer: by its record, or live. Without both it fails.
+// outside performs what the test does not answer: from its record, or live. Without either it fails.
 func (w *world) outside(ctx context.Context, e *engine.Effect, sink engine.Sink, live engine.Handler, what, hint string) engine.Outcome {
 	if r := w.record(); r != nil {
 		return r.Do(ctx, e, sink)
@@ -302,7 +303,7 @@ func unanswered(what, path, hint string) *engine.Error {
 	return err
 }
 
-// operation is the name of an operation of the script: sh.run, fs.read.
+// operation returns the name of an operation in scripts: sh.run, fs.read.
 func operation(e *engine.Effect, r *capability.Request) string {
 	if e.Kind == engine.EffectExec {
 		return "sh." + r.Op
@@ -310,7 +311,7 @@ func operation(e *engine.Effect, r *capability.Request) string {
 	return string(e.Kind) + "." + r.Op
 }
 
-// Call carries out a call of a tool of the script, unless the test answers it.
+// Call executes a call of a tool of the script, unless the test answers it.
 func (w *world) Call(at *engine.Frame, t *agent.Tool, args generable.Value, run func() (generable.Value, error)) (generable.Value, error) {
 	end := w.begin(&call{kind: engine.EffectTool, name: t.Name, at: at, args: args})
 	out, answered := w.result(t.Name, args, nil)
@@ -329,7 +330,8 @@ func (w *world) Call(at *engine.Frame, t *agent.Tool, args generable.Value, run 
 	return out.Value, nil
 }
 
-// CutOff excuses the answers of agents whose branch a sibling ended, and all of tools, servers and people.
+// CutOff excuses the unused answers of agents whose branch was ended by a sibling, and all those of tools, servers and
+// people.
 func (w *world) CutOff(agents []string) {
 	w.answers.Excusing()(agents)
 	w.mu.Lock()
@@ -337,7 +339,7 @@ func (w *world) CutOff(agents []string) {
 	w.cut = true
 }
 
-// prices know what calls cost: those of a model that the table does not know cost nothing, as the test answers them.
+// prices returns the costs of calls. A model that the table does not contain costs nothing, since the test answers it.
 type prices struct{ *llm.Registry }
 
 func (p prices) PriceCall(req *model.Request, u model.Usage) (usd float64, unpriced string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// agent is an agent that does a task.
+// agent adds an agent that performs a task.
 func (x *exporter) agent(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	a := n.Agent()
 	s := x.add(&step{node: n, spec: a, out: n.Out(), file: fileAgent{Type: "task"}}, in)
@@ -23,7 +23,7 @@ func (x *exporter) agent(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return s.leave()
 }
 
-// verify is an agent that judges.
+// verify adds an agent that judges.
 func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	judge := n.Children()[0]
 	if own := judge.History(); own != nil {
@@ -44,7 +44,7 @@ func (x *exporter) verify(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return s.leave()
 }
 
-// modelled says what all agents have that a model carries out.
+// modelled sets what all agents executed by a model have.
 func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History, system, task string) {
 	a := s.spec
 	system, readable := literal(system)
@@ -63,7 +63,7 @@ func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History, system, tas
 			x.cannot(n, f.at.Or(n.Site().Span), s.label(), f.what, f.help)
 		}
 	}
-	for _, k := range n.Children() { // agents that are tools, and those that mend failed calls
+	for _, k := range n.Children() { // agents that are tools, and agents that handle failed calls
 		x.aside(k, nil)
 	}
 	if a.History != nil {
@@ -77,7 +77,7 @@ func (x *exporter) modelled(s *step, n *flow.Node, h *agent.History, system, tas
 	}
 }
 
-// configOf returns the settings of an agent, nil when it has none.
+// configOf returns the settings of an agent, or nil if it has none.
 func configOf(a *agent.Spec) *fileConfig {
 	c := fileConfig{Temperature: a.Params.Temperature, TopP: a.Params.TopP, MaxTokens: a.Params.MaxTokens, Speculation: speculation(a)}
 	if turns, set := a.Budget.Turns.Value(); set {
@@ -96,7 +96,7 @@ func configOf(a *agent.Spec) *fileConfig {
 	return &c
 }
 
-// named takes the name of an agent, which is the only one of it in the file.
+// named sets the name of an agent, which must be unique in the file.
 func (x *exporter) named(s *step) {
 	name := s.spec.Name
 	if name == "" || name == unnamed {
@@ -111,7 +111,8 @@ func (x *exporter) named(s *step) {
 	s.file.Name = name
 }
 
-// twins takes agents out that the file has already: a parallel may run an agent that stands elsewhere. It reports others of one name.
+// twins removes agents that the file already contains: a parallel may run an agent that is also elsewhere. It reports
+// different agents with one name.
 func (x *exporter) twins() {
 	kept, dropped := map[string]*step{}, map[*step]bool{}
 	for _, s := range x.steps {
@@ -134,10 +135,10 @@ func (x *exporter) twins() {
 	x.steps = slices.DeleteFunc(x.steps, func(s *step) bool { return dropped[s] })
 }
 
-// unnamed is what the language calls an agent that nobody named.
+// unnamed is the language's default name of an agent.
 const unnamed = "agent"
 
-// nameSteps names what has no name: what a script does not name, and what no agent of it is.
+// nameSteps names the steps without a name: unnamed ones of the script, and those that are not agents there.
 func (x *exporter) nameSteps() {
 	for _, s := range x.steps {
 		if s.file.Name != "" || s.node == nil {
@@ -165,7 +166,7 @@ func (x *exporter) nameSteps() {
 			continue
 		}
 		for _, k := range membersOf(s.node) {
-			if inner := of[k]; inner != nil { // else it was reported
+			if inner := of[k]; inner != nil { // otherwise it was reported
 				s.file.Params.Agents = append(s.file.Params.Agents, inner.file.Name)
 			}
 		}
@@ -178,7 +179,7 @@ func (x *exporter) nameSteps() {
 	}
 }
 
-// oneConversation warns that agents of the format see what those before them said, where agents of the script do not.
+// oneConversation warns that agents of the format see what earlier agents said, if those of the script do not.
 func (x *exporter) oneConversation() {
 	models := 0
 	for _, s := range x.steps {

@@ -15,22 +15,22 @@ import (
 
 const conditionHelp = "write one test of the value, or of success or feedback of what verify returns: eq, ne, gt, ge, lt or le, or ~ in front of it"
 
-// condition is a test that the format can make.
+// condition is a test that the format can express.
 type condition struct {
 	variable, operation string
 	literal             generable.Value
-	float               bool // the number is whole, and of an agent that returns a float
+	float               bool // the number is whole, but the agent returns a float
 
-	pred   *predicate.Predicate // that it is
-	branch *flow.Node           // of a merge that compares the name of a branch with itself: that one
+	pred   *predicate.Predicate // the equivalent predicate
+	branch *flow.Node           // the branch, for a merge that compares a branch's name with itself
 }
 
-// opposites are the tests that hold when another does not. That is so for numbers and texts, which an order compares
-// with their like.
+// opposites maps a test to the one that holds if it does not. That is correct for numbers and texts, which an order
+// only compares with values of their kind.
 var opposites = map[predicate.Op]predicate.Op{predicate.Eq: predicate.Ne, predicate.Ne: predicate.Eq, predicate.Gt: predicate.Le, predicate.Le: predicate.Gt,
 	predicate.Lt: predicate.Ge, predicate.Ge: predicate.Lt}
 
-// simple returns the condition that a predicate is, or why it is none.
+// simple returns a predicate as a condition, or the reason why it is not one.
 func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reason) {
 	none := func(format string, args ...any) (*condition, *reason) {
 		return nil, &reason{"the condition " + text.Clip(p.String(), 60) + fmt.Sprintf(format, args...), conditionHelp}
@@ -76,13 +76,13 @@ func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reaso
 	return c, nil
 }
 
-// reason says what cannot be said, and what to do instead.
+// reason says what cannot be expressed, and what to do instead.
 type reason struct{ what, help string }
 
-// exact is the whole number below which readers of JSON that count in floats know every one.
+// exact is the limit below which JSON readers that use floats represent every whole number.
 const exact = 1 << 53
 
-// literalOf writes what a condition compares with, or says why it cannot be written.
+// literalOf returns the literal of a condition as JSON, or the reason why it cannot be written.
 func literalOf(v generable.Value) (json.RawMessage, string) {
 	switch v.Kind() {
 	case generable.Str:
@@ -128,7 +128,7 @@ func number(v generable.Value) (n float64, ok bool) {
 	return v.AsNumber()
 }
 
-// readsAsNumber reports whether a text in quotes is taken for a number where an agent returns it.
+// readsAsNumber reports whether a quoted text would be taken for a number returned by an agent.
 func readsAsNumber(v generable.Value) bool {
 	s, ok := v.AsStr()
 	if !ok {

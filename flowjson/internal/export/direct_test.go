@@ -23,7 +23,7 @@ type hosted struct {
 
 func host(t *testing.T) *hosted { return &hosted{flow.NewSession(), t} }
 
-// node is a node in one conversation, in which nothing is wrong.
+// node wraps a node in one conversation, which must have no errors.
 func (h *hosted) node(n *flow.Node) *flow.Node {
 	h.Helper()
 	h.WithHistory(diag.Span{}, n, &agent.History{Shared: true})
@@ -48,7 +48,7 @@ func (h *hosted) agents(n int) []*flow.Node {
 	return nodes
 }
 
-// agentsOf are the agents of a file as "name type", and its transitions as "from to".
+// agentsOf returns the agents of a file as "name type", and its transitions as "from to".
 func agentsOf(t *testing.T, text string) (agents, edges []string) {
 	file := decoded(t, []byte(text))
 	for _, a := range file["agents"].([]any) {
@@ -61,7 +61,7 @@ func agentsOf(t *testing.T, text string) (agents, edges []string) {
 	return agents, edges
 }
 
-// TestNames: what has no name gets one that nothing else has.
+// TestNames checks that what has no name gets a unique one.
 func TestNames(t *testing.T) {
 	h := host(t)
 	critique := flow.CritiqueOf(generable.StrT)
@@ -75,7 +75,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOptions: the file says what the options do, and has defaults for the rest.
+// TestOptions checks that the file contains the options, and defaults for the rest.
 func TestOptions(t *testing.T) {
 	h := host(t)
 	n := h.node(h.Then(flow.Site{Name: "review"}, h.agents(2)...))
@@ -92,7 +92,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestModels: the model of most agents is the flow's, unless an agent leaves it to the run.
+// TestModels checks that the model of most agents is the flow's, unless an agent leaves it to the run.
 func TestModels(t *testing.T) {
 	for _, tt := range []struct {
 		models []string
@@ -121,7 +121,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// results is a merge that says what it is.
+// results is a merge that declares its condition.
 type results struct {
 	engine.Func
 	variable string
@@ -132,7 +132,7 @@ func (r results) MergeCondition() (string, string, generable.Value) {
 	return r.variable, "equals", r.literal
 }
 
-// TestMerge: a merge that is a condition is written as one, any other function is not.
+// TestMerge checks that a merge that is a condition is written as one, and that any other function is not.
 func TestMerge(t *testing.T) {
 	list := generable.ListOfType(generable.StrT)
 	first := engine.GoFunc("first", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
@@ -166,12 +166,12 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// passing is a function that says that it returns its input.
+// passing is a function that declares that it returns its input.
 type passing struct{ engine.Func }
 
 func (passing) IsIdentity() bool { return true }
 
-// TestPassing: transitions lead past a handler that passes on what it gets.
+// TestPassing checks that transitions lead past a handler that passes on its input.
 func TestPassing(t *testing.T) {
 	h := host(t)
 	pass := func() *flow.Node { return h.Fn(flow.Site{}, passing{identity}, generable.StrT, generable.StrT) }
@@ -206,14 +206,14 @@ func TestPassing(t *testing.T) {
 
 var identity = engine.GoFunc("same", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) { return args[0], nil })
 
-// TestSettings: what a host sets and a script cannot is written or reported, too.
+// TestSettings checks that what only a host can set is written or reported too.
 func TestSettings(t *testing.T) {
 	inf := 1.0
 	inf /= 1 - inf
 	extra := func(text string) model.Params { return model.Params{Extra: []byte(text)} }
 	for _, tt := range []struct {
 		spec agent.Spec
-		want string // in the file, or in what is reported
+		want string // in the file, or in the report
 		bad  bool
 	}{
 		{agent.Spec{Params: extra(`{"prediction": {"type": "content", "content": "so"}}`)}, `"speculation": "so"`, false},
@@ -235,7 +235,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestJudgedByFlow: a verdict that no single agent gives is reported, and what is wrong with those inside.
+// TestJudgedByFlow checks that a verdict not returned by a single agent is reported, and errors inside too.
 func TestJudgedByFlow(t *testing.T) {
 	h := host(t)
 	thinker := h.Verify(flow.Site{}, h.agent(agent.Spec{Name: "thinker", Out: flow.VerdictType, ReasoningEvery: 2}))
@@ -250,7 +250,7 @@ func TestJudgedByFlow(t *testing.T) {
 	}
 }
 
-// TestMapPasses: an edge whose map returns its input carries all.
+// TestMapPasses checks that an edge whose map returns its input carries everything.
 func TestMapPasses(t *testing.T) {
 	h := host(t)
 	a := h.agents(2)
@@ -261,7 +261,7 @@ func TestMapPasses(t *testing.T) {
 	}
 }
 
-// TestNoEnd: a flow from which no way leads out is reported.
+// TestNoEnd checks that a flow from which no path leads out is reported.
 func TestNoEnd(t *testing.T) {
 	h := host(t)
 	a := h.agents(2)
@@ -271,8 +271,7 @@ func TestNoEnd(t *testing.T) {
 	}
 }
 
-// TestLong: ten thousand nodes are written in one go, one after the other, inside each other or in parallel: what that
-// takes grows as they do.
+// TestLong writes ten thousand nodes at once, in sequence, nested or in parallel: the work grows linearly.
 func TestLong(t *testing.T) {
 	shapes := map[string]func(h *hosted, n int) *flow.Node{
 		"one after the other": func(h *hosted, n int) *flow.Node { return h.Then(flow.Site{}, h.agents(n)...) },

@@ -1,8 +1,8 @@
 // Package export writes a composed flow as JSON, in the format that package flowjson reads.
 //
-// The format has agents and conditional transitions, and no types, functions or compositions. [Write] turns
-// a composition into the transitions that mean the same, and reports everything that the format cannot say, each
-// with its place and a remedy. It never writes a flow that would do something else.
+// The format has agents and conditional transitions, but no types, functions or compositions. [Write] turns a
+// composition into equivalent transitions, and reports everything that the format cannot express, each with its
+// position and a remedy. It never writes a flow that would behave differently.
 package export
 
 import (
@@ -16,35 +16,35 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Options say what the file declares beside the flow itself.
+// Options are what the file declares in addition to the flow itself.
 type Options struct {
-	ID          string // default: the name of the node, else "flow"
+	ID          string // default: the name of the node, or "flow"
 	Version     string // default "1.0"
 	Description string // for people
 }
 
-// Merge is a function that makes something of a parallel's list and is a condition of the format: the first branch
-// of which the condition holds. An [engine.Func] that is the merge of a parallel may implement it.
+// Merge is a function that reduces a parallel's list and is a condition of the format: it returns the first branch for
+// which the condition holds. An [engine.Func] that is the merge of a parallel may implement it.
 type Merge interface {
-	// MergeCondition returns what is compared, such as results.1.output, how, and with what.
+	// MergeCondition returns what is compared, such as results.1.output, the operation, and the literal.
 	MergeCondition() (variable, operation string, literal generable.Value)
 }
 
-// Selection is a function that returns one item of the list that it gets, the one at taken, and fails where a condition does not
-// hold of the item at asked; nil asks nothing. An [engine.Func] that is the merge of a parallel may implement it. Ok is false of
-// one that is another function.
+// Selection is a function that returns one item of the list that it receives, the one at taken, and fails if a
+// condition does not hold for the item at asked; a nil condition tests nothing. An [engine.Func] that is the merge of a
+// parallel may implement it. ok is false for any other function.
 type Selection interface {
 	Selects() (taken, asked int, when *predicate.Predicate, ok bool)
 }
 
-// Identity is a function that returns its input unchanged. A step whose [engine.Func] implements it becomes no
+// Identity is a function that returns its input unchanged. A step whose [engine.Func] implements it does not become an
 // agent: the transitions lead past it.
 type Identity interface {
 	IsIdentity() bool
 }
 
-// Write returns a node as a flow in JSON. The text is nil when the list has errors: then the flow uses
-// something that the format cannot say. The same node yields the same text.
+// Write returns a node as a flow in JSON. The text is nil if the list has errors: then the flow uses something that the
+// format cannot express. The same node yields the same text.
 func Write(n *flow.Node, o Options) ([]byte, diag.List) {
 	x := &exporter{root: n, names: map[string]*step{}}
 	start := &edge{}
@@ -77,35 +77,35 @@ func Write(n *flow.Node, o Options) ([]byte, diag.List) {
 type exporter struct {
 	root  *flow.Node
 	steps []*step
-	names map[string]*step // of agents, which have their names from the script
+	names map[string]*step // steps of agents, which have their names from the script
 	found diag.List
-	fresh *flow.Node // the first agent that does not go on with the conversation
+	fresh *flow.Node // the first agent that does not continue the conversation
 }
 
 // step is an agent of the file.
 type step struct {
 	node  *flow.Node
-	spec  *agent.Spec // of one that a model carries out
+	spec  *agent.Spec // for an agent that a model executes
 	out   *generable.Type
 	edges []*edge
-	open  bool             // where it leads is not known: what follows cannot be expressed
-	asked *generable.Value // of one that a parallel runs: what the merge compares its output with
+	open  bool             // its successors are unknown: what follows cannot be expressed
+	asked *generable.Value // for a branch of a parallel: what the merge compares its output with
 	inner bool             // a parallel runs it
-	merge *condition       // of a parallel
+	merge *condition       // for a parallel
 
 	file fileAgent
 }
 
-// edge is a transition. A walk hands on those that do not lead anywhere yet.
+// edge is a transition. A walk returns those whose target is not known yet.
 type edge struct {
-	from    *step      // nil: the one that enters the flow
-	to      *step      // nil: the end
-	cond    *condition // nil: always
-	project string     // what of a verdict it carries, "" for all
-	like    *edge      // one of the same step that leads to the same place
+	from    *step      // nil for the one that enters the flow
+	to      *step      // nil for the end
+	cond    *condition // nil for always
+	project string     // the part of a verdict that it carries, "" for all
+	like    *edge      // another edge of the same step with the same target
 }
 
-// origin returns the transition by whose place an edge goes.
+// origin returns the transition that determines the target of an edge.
 func (e *edge) origin() *edge {
 	if e.like != nil {
 		return e.like
@@ -113,21 +113,21 @@ func (e *edge) origin() *edge {
 	return e
 }
 
-// enter lets transitions lead to a step.
+// enter sets the target of transitions to a step.
 func enter(in []*edge, s *step) {
 	for _, e := range in {
 		e.to = s
 	}
 }
 
-// leave adds the transition that always leaves a step.
+// leave adds the unconditional transition out of a step.
 func (s *step) leave() []*edge {
 	e := &edge{from: s}
 	s.edges = append(s.edges, e)
 	return []*edge{e}
 }
 
-// add adds an agent to the file, which transitions lead to.
+// add adds an agent that is the target of transitions to the file.
 func (x *exporter) add(s *step, in []*edge) *step {
 	x.steps = append(x.steps, s)
 	enter(in, s)

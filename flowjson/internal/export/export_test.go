@@ -40,7 +40,7 @@ func module(t *testing.T, name, text string) *agentscript.Module {
 	return mod
 }
 
-// written exports a node that can be expressed, and holds the file to what package flowjson reads.
+// written exports a node that can be expressed, and compares the file with what package flowjson reads.
 func written(t *testing.T, n *flow.Node, o export.Options) string {
 	t.Helper()
 	text, found := export.Write(n, o)
@@ -58,7 +58,7 @@ func sound(t *testing.T, text string) {
 	}
 }
 
-// reread is the node that a file becomes. Its local tools do nothing.
+// reread returns the node that a file becomes. Its local tools do nothing.
 func reread(t *testing.T, text string) *flow.Node {
 	t.Helper()
 	tools := map[string]*agent.Tool{}
@@ -81,7 +81,7 @@ func reread(t *testing.T, text string) *flow.Node {
 	return n
 }
 
-// back holds a file to what it becomes when it is read and written again.
+// back compares a file with the result of reading and writing it again.
 func back(t *testing.T, text string) {
 	t.Helper()
 	again := written(t, reread(t, text), export.Options{})
@@ -104,7 +104,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestGolden: each script of testdata becomes the file beside it.
+// TestGolden checks that each script of testdata becomes the file next to it.
 func TestGolden(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.star")
 	if err != nil || len(scripts) == 0 {
@@ -141,14 +141,14 @@ func decoded(t *testing.T, text []byte) object {
 	return o
 }
 
-// settled is a file in a form in which two that mean the same are equal: agents by name, the transitions of each in
-// order, variables in one dialect, and without the last condition of an agent where it is the opposite of the only one
+// settled returns a file in a form in which equivalent files are equal: agents by name, the transitions of each in
+// order, variables in one dialect, and without the last condition of an agent if it is the opposite of the only one
 // before it.
 func settled(t *testing.T, text []byte) object {
 	file := decoded(t, text)
 	agents, edges := object{}, map[string][]any{}
 	for _, a := range file["agents"].([]any) {
-		if a.(object)["runtime"] == "koog" { // as it is without one
+		if a.(object)["runtime"] == "koog" { // the same as without one
 			delete(a.(object), "runtime")
 		}
 		agents[a.(object)["name"].(string)] = a
@@ -184,7 +184,7 @@ func settled(t *testing.T, text []byte) object {
 	return out
 }
 
-// TestPublished: published flows, written as scripts by compositions and as graphs, become files that say the same.
+// TestPublished checks that published flows, written as scripts by compositions and as graphs, become equivalent files.
 func TestPublished(t *testing.T) {
 	for _, name := range []string{"conditional_branching_flow", "greeting_flow_with_mcp_tool", "random_koog_agent_flow", "retry_loop_flow", "sequential_pipeline_flow"} {
 		path := "../../testdata/published/" + name + ".json"
@@ -210,7 +210,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestGraphIsComposition: what is written as a graph and what is composed becomes one file, but for an opposite.
+// TestGraphIsComposition checks that a graph and the equivalent composition become the same file, except for an
+// opposite.
 func TestGraphIsComposition(t *testing.T) {
 	graphs, err := filepath.Glob("testdata/*.graph.star")
 	if err != nil || len(graphs) < 4 {
@@ -244,7 +245,7 @@ func shown(found diag.List) string {
 	return b.String()
 }
 
-// TestReread: a file that uses what no script does is written again as it is.
+// TestReread checks that a file that uses what no script does is written again unchanged.
 func TestReread(t *testing.T) {
 	agent := func(name, more string) string {
 		return fmt.Sprintf(`{"name": %q, "type": "task", "params": {"task": "Do it."}%s}`, name, more)

@@ -11,16 +11,16 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// feature is something that an agent may have and the format has no word for.
+// feature is something that an agent may have and the format cannot express.
 type feature struct {
 	has        bool
 	what, help string
-	at         diag.Span // where the script says so; not valid: where the agent is
+	at         diag.Span // position in the script; if it is not valid, the agent's
 }
 
 const leaveOut = "leave it out"
 
-// features lists what agents may have that the format cannot say.
+// features lists what agents may have that the format cannot express.
 func features(a *agent.Spec) []feature {
 	p, code := &a.Params, a.Run != nil
 	budget := bounds(&a.Budget)
@@ -56,7 +56,7 @@ func features(a *agent.Spec) []feature {
 	}
 }
 
-// skilled reports whether an agent was given skills: the one that stands for its prompt has its name alone.
+// skilled reports whether an agent was given skills. The skill that stands for its prompt only has its name.
 func skilled(a *agent.Spec) bool {
 	if len(a.Skills) == 0 {
 		return false
@@ -66,7 +66,7 @@ func skilled(a *agent.Spec) bool {
 		len(sk.Tools)+len(sk.Servers)+len(sk.Knowledge) > 0
 }
 
-// bounds names what a budget bounds besides turns.
+// bounds names what a budget bounds other than turns.
 func bounds(l *engine.Limits) string {
 	var names []string
 	add := func(has bool, name string) {

@@ -8,10 +8,10 @@ import (
 	"github.com/agentscript/agentscript/engine/remote"
 )
 
-// finish is where a transition leads that ends the flow.
+// finish is the target of a transition that ends the flow.
 const finish = "__finish__"
 
-// The file's objects. Members stand in the order of their fields.
+// The objects of the file, with members in the order of the fields.
 type (
 	fileFlow struct {
 		ID           string      `json:"id"`
@@ -43,7 +43,7 @@ type (
 	}
 	fileParams struct {
 		Task              string         `json:"task,omitempty"`
-		ToolNames         *[]string      `json:"toolNames,omitempty"` // an empty list is no tool, none at all is every tool
+		ToolNames         *[]string      `json:"toolNames,omitempty"` // an empty list means no tool, a missing one every tool
 		ReasoningInterval int            `json:"reasoningInterval,omitempty"`
 		Transformations   []fileValue    `json:"transformations,omitempty"`
 		Agents            []string       `json:"agents,omitempty"`
@@ -92,19 +92,19 @@ func (s fileSettings) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// empty reports whether an agent that a model carries out has no parameters.
+// empty reports whether an agent that a model executes has no parameters.
 func (p *fileParams) empty() bool {
 	return p.Task == "" && p.ToolNames == nil && p.ReasoningInterval == 0
 }
 
-// quoted is a text as JSON.
+// quoted returns a text as JSON.
 func quoted(s string) []byte {
 	return encoded(s, "")
 }
 
 func (f *fileFlow) text() []byte { return append(encoded(f, "  "), '\n') }
 
-// encoded is a value as JSON in which texts stand as they are: < is no escape.
+// encoded returns a value as JSON without escaping texts for HTML: < stays as it is.
 func encoded(v any, indent string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -125,12 +125,12 @@ func (x *exporter) fill(f *fileFlow) {
 		f.Agents = append(f.Agents, s.file)
 		for _, e := range s.edges {
 			if e.origin().to == nil && e.cond == nil && e.project == "" && len(s.edges) == 1 {
-				continue // what no transition leaves ends the flow
+				continue // a step without transitions ends the flow
 			}
 			f.Transitions = append(f.Transitions, e.file())
 		}
 	}
-	if len(f.Transitions) == 0 && len(f.Agents) > 1 { // else they would run one after the other
+	if len(f.Transitions) == 0 && len(f.Agents) > 1 { // otherwise they would run one after the other
 		f.Transitions = []fileEdge{x.steps[0].edges[0].file()}
 	}
 }
@@ -149,8 +149,8 @@ func (e *edge) file() fileEdge {
 	return f
 }
 
-// defaultModel is the model of most agents, the first of several. There is none when an agent names no
-// model: the run's default is meant for that one.
+// defaultModel returns the model of most agents, or the first of several. It returns none if an agent names no model,
+// since that agent uses the default of the run.
 func (x *exporter) defaultModel() string {
 	count := map[string]int{}
 	var models []string

@@ -10,16 +10,16 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// way is where a value may go on after a node.
+// way is one of the continuations of a value after a node.
 type way struct {
-	route   *flow.Route // nil: all that is left
+	route   *flow.Route // nil for everything that is left
 	span    diag.Span
-	project string // what of a verdict is carried
-	fails   bool   // what is left fails: the format cannot say that
+	project string // the part of a verdict that is carried
+	fails   bool   // what is left fails, which the format cannot express
 }
 
-// fork lets the transitions that leave a node go on along several ways, of which the first that takes a value gets
-// it. It returns the transitions of each way.
+// fork continues the transitions that leave a node along several ways, of which the first that accepts a value gets it.
+// It returns the transitions of each way.
 func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge {
 	to := make([][]*edge, len(ways))
 	for _, e := range out {
@@ -61,7 +61,7 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 	return to
 }
 
-// split adds the transitions by which the output of a step, of type t, takes the ways.
+// split adds the transitions by which the output of a step, of type t, enters the ways.
 func (x *exporter) split(n *flow.Node, s *step, t *generable.Type, ways []way, to [][]*edge) {
 	f := x.forking(n, t)
 	f.without(s.edges)
@@ -80,15 +80,15 @@ func (x *exporter) split(n *flow.Node, s *step, t *generable.Type, ways []way, t
 	}
 }
 
-// forking follows the values of a type through the ways that they may take.
+// forking follows the values of a type through the ways that accept them.
 type forking struct {
 	x      *exporter
 	n      *flow.Node
 	t      *generable.Type
-	values []generable.Value    // of a bool or enum: those that no way has taken yet
-	finite bool                 // there are but these
-	before *predicate.Predicate // holds of what earlier ways take; nil: nothing
-	passed bool                 // some of that never comes to the choice: it left the agent before
+	values []generable.Value    // for a bool or enum: the values that no way has taken yet
+	finite bool                 // there are no other values
+	before *predicate.Predicate // holds for what earlier ways take; nil for nothing
+	passed bool                 // some of that never reaches the choice, since it left the agent before
 }
 
 func (x *exporter) forking(n *flow.Node, t *generable.Type) *forking {
@@ -105,11 +105,11 @@ func (x *exporter) forking(n *flow.Node, t *generable.Type) *forking {
 	return f
 }
 
-// without takes away what leaves the agent before it comes to the choice.
+// without removes the values that leave the agent before they reach the choice.
 func (f *forking) without(edges []*edge) {
 	for _, e := range edges {
 		switch {
-		case e.cond == nil: // it was reported that a choice cannot be said here
+		case e.cond == nil: // it was reported that a choice cannot be expressed here
 		case f.finite:
 			f.values = slices.DeleteFunc(f.values, e.cond.pred.Holds)
 		default:
@@ -119,7 +119,7 @@ func (f *forking) without(edges []*edge) {
 	}
 }
 
-// took adds what a way takes.
+// took adds the values that a way takes.
 func (f *forking) took(p *predicate.Predicate) {
 	if f.before == nil {
 		f.before = p
@@ -128,9 +128,9 @@ func (f *forking) took(p *predicate.Predicate) {
 	}
 }
 
-// conditions are those of the transitions that together take a way: none when it takes nothing, and several for
-// some of the values of an enum, of which each is compared by itself. A nil condition takes all. It reports false
-// when the way cannot be said.
+// conditions returns the conditions of the transitions that together form a way: none if it takes nothing, and several
+// for some values of an enum, each of which is compared separately. A nil condition takes everything. It returns false
+// if the way cannot be expressed.
 func (f *forking) conditions(w *way) (conds []*condition, ok bool) {
 	if f.finite {
 		return f.ofValues(w)
@@ -147,7 +147,7 @@ func (f *forking) conditions(w *way) (conds []*condition, ok bool) {
 		fresh = p.And(f.before.Not())
 	}
 	if never, _ := fresh.Settled(f.t); never {
-		return nil, true // of several agents in front of the choice only others give such values
+		return nil, true // among several agents before the choice, only others return such values
 	}
 	c, why := simple(p, f.t)
 	if why != nil {
@@ -158,7 +158,7 @@ func (f *forking) conditions(w *way) (conds []*condition, ok bool) {
 	return []*condition{c}, true
 }
 
-// rest takes what is left.
+// rest returns the condition for everything that is left.
 func (f *forking) rest(w *way) ([]*condition, bool) {
 	if f.before != nil {
 		if _, all := f.before.Settled(f.t); all {
@@ -171,8 +171,8 @@ func (f *forking) rest(w *way) ([]*condition, bool) {
 	return []*condition{nil}, !w.fails || f.x.failing(f.n, w)
 }
 
-// ordered reports whether earlier ways take every text, as far as a reader of the file follows orders of texts: of those that it
-// takes for all there are, nothing is left.
+// ordered reports whether earlier ways take every text, as far as a reader of the file evaluates orders of texts. If it
+// concludes that they take all, nothing is left.
 func (f *forking) ordered() bool {
 	if f.t.Deref().Kind != generable.StrType || f.before == nil {
 		return false
@@ -188,7 +188,7 @@ func (f *forking) ordered() bool {
 	return !slices.ContainsFunc(samples, func(s string) bool { return !f.before.Holds(generable.StrOf(s)) })
 }
 
-// tests calls a function with each test that a predicate is made of.
+// tests calls a function with each test in a predicate.
 func tests(p *predicate.Predicate, f func(*predicate.Predicate)) {
 	kids := p.Operands()
 	for _, k := range kids {
@@ -199,12 +199,13 @@ func tests(p *predicate.Predicate, f func(*predicate.Predicate)) {
 	}
 }
 
-// failing reports that what no transition takes is to fail. It is false, as what the caller reports.
+// failing reports that values without a transition must fail. It returns false, the result of its caller.
 func (x *exporter) failing(n *flow.Node, w *way) bool {
 	return x.cannot(n, w.span, n.Label(), `on_no_match = "error"`, `end with an edge without when, or say on_no_match = "finish"`)
 }
 
-// predicate is the condition of a way. It reports whether it takes all values, and whether it can be said.
+// predicate returns the condition of a way. It reports whether the way takes all values, and whether it can be
+// expressed.
 func (f *forking) predicate(w *way) (p *predicate.Predicate, all, ok bool) {
 	r := w.route
 	switch {
@@ -221,10 +222,10 @@ func (f *forking) predicate(w *way) (p *predicate.Predicate, all, ok bool) {
 	return nil, false, f.x.cannot(f.n, w.span, f.n.Label(), "a choice by a function", conditionHelp)
 }
 
-// ofValues takes the values of a bool or an enum that are left and that a way takes.
+// ofValues returns the conditions for the remaining values of a bool or an enum that a way takes.
 func (f *forking) ofValues(w *way) ([]*condition, bool) {
 	var takes func(generable.Value) bool
-	var written *condition // as the script writes it
+	var written *condition // as written in the script
 	if w.route == nil {
 		if w.fails && len(f.values) > 0 {
 			return nil, f.x.failing(f.n, w)
@@ -261,7 +262,7 @@ func (f *forking) ofValues(w *way) ([]*condition, bool) {
 	for i, v := range taken {
 		p, err := predicate.New(predicate.Eq, "", &v)
 		if err != nil {
-			return nil, false // of regular expressions alone
+			return nil, false // only for regular expressions
 		}
 		conds[i] = &condition{variable: "output", operation: operation.Equals, literal: v, pred: p}
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A transition has one condition. Where several must hold together, as those of a branch behind the condition of a loop do, the
-// order of the transitions often says the same: what is otherwise left over leaves first. Whether it does is found on samples:
-// one value for all that the conditions do not distinguish.
+// A transition has one condition. If several must hold together, such as those of a branch after the condition of a
+// loop, the order of the transitions can often express that: what would be left over otherwise leaves first. Whether it
+// can is determined with samples: one value for all values that the conditions do not distinguish.
 
-// destination is where some values go.
+// destination is where a value goes.
 type destination struct {
-	edge *edge // that leads there already, or
-	way  int   // a way of the fork that is being made
+	edge *edge // an existing edge that leads there, or
+	way  int   // a way of the fork being made
 }
 
-// nesting makes the transitions of one step anew.
+// nesting rebuilds the transitions of one step.
 type nesting struct {
 	s      *step
 	t      *generable.Type
@@ -29,19 +29,19 @@ type nesting struct {
 	to     [][]*edge
 	values []generable.Value
 	goes   []destination // by value
-	tests  []*condition  // that transitions may make, those first that stand in the script
+	tests  []*condition  // the tests available to transitions, in the order of the script
 	known  map[string]bool
 	leads  []lead // the transitions
 }
 
-// lead is a transition that is to be made.
+// lead is a transition to be made.
 type lead struct {
 	cond *condition
 	to   destination
 }
 
-// nest lets what an edge of a step takes, of type t, go on along several ways, where the step has other conditions than these. It
-// reports whether transitions with one condition each can say that.
+// nest continues what an edge of a step takes, of type t, along several ways, if the step also has other conditions. It
+// reports whether transitions with one condition each can express that.
 func nest(s *step, e *edge, t *generable.Type, ways []way, to [][]*edge) bool {
 	b := &nesting{s: s, t: t.Deref(), ways: ways, to: to}
 	taken, ok := predicatesOf(ways)
@@ -62,7 +62,7 @@ func nest(s *step, e *edge, t *generable.Type, ways []way, to [][]*edge) bool {
 	return true
 }
 
-// combined reports whether the condition of some way is made of several.
+// combined reports whether the condition of some way combines several tests.
 func combined(ways []way, t *generable.Type) bool {
 	return slices.ContainsFunc(ways, func(w way) bool {
 		if w.route == nil || w.route.Pred == nil || len(w.route.Pred.Operands()) == 0 {
@@ -73,7 +73,7 @@ func combined(ways []way, t *generable.Type) bool {
 	})
 }
 
-// predicatesOf returns what each way asks; nil asks nothing.
+// predicatesOf returns the predicate of each way; nil tests nothing.
 func predicatesOf(ways []way) ([]*predicate.Predicate, bool) {
 	var out []*predicate.Predicate
 	for i := range ways {
@@ -96,7 +96,7 @@ func predicatesOf(ways []way) ([]*predicate.Predicate, bool) {
 	return out, true
 }
 
-// follow finds where a value goes. It is false where it must not go anywhere.
+// follow finds where a value goes. It returns false if the value must not go anywhere.
 func (b *nesting) follow(v generable.Value, e *edge, taken []*predicate.Predicate) (destination, bool) {
 	for _, other := range b.s.edges {
 		if other.cond != nil && !other.cond.pred.Holds(v) {
@@ -115,7 +115,7 @@ func (b *nesting) follow(v generable.Value, e *edge, taken []*predicate.Predicat
 	return destination{}, false
 }
 
-// sampled finds the tests that the conditions are made of, and the values that they distinguish.
+// sampled finds the tests in the conditions, and the values that they distinguish.
 func (b *nesting) sampled(taken []*predicate.Predicate) bool {
 	sound := true
 	var literals []generable.Value // of the value, or of feedback
@@ -135,7 +135,7 @@ func (b *nesting) sampled(taken []*predicate.Predicate) bool {
 			return
 		}
 		if _, text := c.literal.AsStr(); text && p.Op() != predicate.Eq && p.Op() != predicate.Ne {
-			sound = false // which texts are alike for an order, a sample does not say
+			sound = false // a sample does not show which texts an order treats alike
 			return
 		}
 		if !strings.HasSuffix(c.variable, ".success") {
@@ -170,7 +170,7 @@ func (b *nesting) sampled(taken []*predicate.Predicate) bool {
 	return sound && len(b.values) > 0
 }
 
-// test adds a test that a transition can make.
+// test adds a test that a transition can use.
 func (b *nesting) test(p *predicate.Predicate) {
 	c, why := simple(p, b.t)
 	_, text := c.text()
@@ -196,8 +196,8 @@ func (c *condition) text() (string, bool) {
 	return c.literal.AsStr()
 }
 
-// sample makes one value for all that comparisons with some literals do not distinguish. It makes none of a type that a choice
-// cannot be said of.
+// sample makes one value for all values that comparisons with some literals do not distinguish. It makes none for a
+// type on which no choice can be expressed.
 func (b *nesting) sample(literals []generable.Value) {
 	switch {
 	case b.t.Kind == generable.BoolType:
@@ -221,7 +221,7 @@ func (b *nesting) sample(literals []generable.Value) {
 
 // texts returns literals, and a text that equals none of them.
 func texts(literals []generable.Value) []generable.Value {
-	other, seen := "", map[string]bool{} // what is behind the last one equals none
+	other, seen := "", map[string]bool{} // a text after the last one equals none
 	var out []generable.Value
 	for _, v := range literals {
 		if s, ok := v.AsStr(); ok && !seen[s] {
@@ -233,7 +233,7 @@ func texts(literals []generable.Value) []generable.Value {
 	return append(out, generable.StrOf(other+"\x00"))
 }
 
-// numbers returns literals, one number between each two, and one beyond them at both ends.
+// numbers returns literals, one number between each two, and one beyond each end.
 func numbers(literals []generable.Value, whole bool) []generable.Value {
 	var at []float64
 	for _, v := range literals {
@@ -269,10 +269,10 @@ func numbers(literals []generable.Value, whole bool) []generable.Value {
 	return out
 }
 
-// transitions makes a list of transitions of which the first that holds leads each value to where it goes, and reports whether
-// there is one. To take any test under which all values that are left go to one place never prevents that.
+// transitions builds a list of transitions, of which the first that holds sends each value to its destination, and
+// reports whether one exists. It is always safe to choose a test for which all remaining values have one destination.
 func (b *nesting) transitions() bool {
-	if b.t.Kind == generable.EnumType { // each value by itself, as a reader knows them
+	if b.t.Kind == generable.EnumType { // one transition per value, as a reader knows the values
 		for i := range b.values {
 			p, err := predicate.New(predicate.Eq, "", &b.values[i])
 			if err != nil {
@@ -285,10 +285,10 @@ func (b *nesting) transitions() bool {
 	return b.listed()
 }
 
-// mostValues bounds how many values are followed: what distinguishes more is not looked at.
+// mostValues bounds the values that are followed: conditions that distinguish more are not nested.
 const mostValues = 2000
 
-// listed makes a list of tests. Each takes as many of the values that are left as one can that go to one place.
+// listed builds a list of tests. Each takes as many of the remaining values with one destination as a single test can.
 func (b *nesting) listed() bool {
 	n := len(b.values)
 	if n > mostValues {
@@ -342,7 +342,7 @@ func newSet(n int) set { return make(set, (n+63)/64) }
 
 func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
 
-// first returns the lowest number, -1 of none.
+// first returns the lowest number, or -1.
 func (s set) first() int {
 	for k, word := range s {
 		if word != 0 {
@@ -352,7 +352,7 @@ func (s set) first() int {
 	return -1
 }
 
-// meets returns how many numbers two sets have in common, and the lowest of these.
+// meets returns the size of the intersection of two sets, and its lowest number.
 func (s set) meets(t set) (size, first int) {
 	first = -1
 	for k, word := range s {
@@ -365,7 +365,7 @@ func (s set) meets(t set) (size, first int) {
 	return size, first
 }
 
-// within reports whether what two sets have in common is within a third.
+// within reports whether the intersection of two sets is a subset of a third.
 func (s set) within(t, of set) bool {
 	for k, word := range s {
 		if word&t[k]&^of[k] != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// parallel is an agent that runs others, which the file lists too.
+// parallel adds an agent that runs others, which the file lists too.
 func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	members, site := membersOf(n), n.Site().Span
 	s := x.add(&step{node: n, out: n.Out(), file: fileAgent{Type: "parallel", Params: &fileParams{}}}, in)
@@ -30,7 +30,7 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 	}
 	for i, k := range members {
 		if merge != nil && passes(k) && i == len(members)-1 && strings.HasSuffix(merge.variable, ".input") {
-			continue // it hands the merge what entered the parallel
+			continue // it passes the parallel's input to the merge
 		}
 		before := len(x.steps)
 		out := x.inside(k, h)
@@ -58,7 +58,7 @@ func (x *exporter) inside(k *flow.Node, h *agent.History) []*edge {
 	return x.node(k, []*edge{{}}, h)
 }
 
-// membersOf are the branches of a parallel, those of one that was opened by its name among them.
+// membersOf returns the branches of a parallel, including those of a parallel that was opened by its name.
 func membersOf(n *flow.Node) []*flow.Node {
 	kids := n.Children()
 	if n.Merge() != nil {
@@ -77,7 +77,7 @@ func membersOf(n *flow.Node) []*flow.Node {
 	return members
 }
 
-// merge is the condition that the merge of a parallel is, nil when it is another function.
+// merge returns the merge of a parallel as a condition, or nil if it is any other function.
 func (x *exporter) merge(n, m *flow.Node, branches []*flow.Node) *condition {
 	if m.Kind() == flow.FnNode {
 		switch f := m.Spec().Func.(type) {
@@ -98,7 +98,7 @@ func (x *exporter) merge(n, m *flow.Node, branches []*flow.Node) *condition {
 	return nil
 }
 
-// conditionOf returns the condition of a merge, nil when the format does not have it.
+// conditionOf returns the condition of a merge, or nil if the format does not have it.
 func conditionOf(m Merge, branches int) *condition {
 	c := &condition{}
 	c.variable, c.operation, c.literal = m.MergeCondition()
@@ -116,8 +116,8 @@ func conditionOf(m Merge, branches int) *condition {
 	return c
 }
 
-// selected returns the condition of a merge that returns one result, nil when the format does not have it. What always holds, or
-// never, is said of the name of that branch, which is filled in when all have theirs.
+// selected returns the condition of a merge that returns one result, or nil if the format does not have it. A condition
+// that always or never holds compares the name of that branch, which is filled in when all branches have names.
 func selected(f Selection, branches []*flow.Node) *condition {
 	taken, asked, when, ok := f.Selects()
 	last := len(branches) - 1
@@ -137,7 +137,7 @@ func selected(f Selection, branches []*flow.Node) *condition {
 		return nil
 	}
 	c.variable = fmt.Sprintf("results.%d.output", taken)
-	if asked != taken { // a branch that passes on what entered the parallel
+	if asked != taken { // a branch that passes on the parallel's input
 		if asked != last || !passes(branches[last]) {
 			return nil
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/engine/flow"
 )
 
-// cannot reports something that the format cannot say, and what to do instead. It is false: the caller's answer to
-// whether that can be said.
+// cannot reports something that the format cannot express, and what to do instead. It returns false, the caller's
+// answer to whether it can be expressed.
 //
 //go:noinline
 func (x *exporter) cannot(n *flow.Node, at diag.Span, who, what, help string) bool {
@@ -17,7 +17,7 @@ func (x *exporter) cannot(n *flow.Node, at diag.Span, who, what, help string) bo
 	return false
 }
 
-// label names a step for people.
+// label returns a readable name of a step.
 func (s *step) label() string {
 	switch {
 	case s.spec != nil && s.spec.Name != "":
@@ -36,7 +36,7 @@ func article(k flow.NodeKind) string {
 	return "a " + k.String()
 }
 
-// kindOf says what a node is that has no counterpart, and what may stand there instead.
+// kindOf describes a node without a counterpart, and what can be used instead.
 func kindOf(n *flow.Node) (what, help string) {
 	switch n.Kind() {
 	case flow.FnNode:
@@ -67,7 +67,7 @@ func kindOf(n *flow.Node) (what, help string) {
 	return n.Kind().String(), "say it by agents, par, branch, loop and graph"
 }
 
-// warn reports what the file does not hold and whoever runs it must know.
+// warn reports what is missing from the file and must be known to whoever runs it.
 func (x *exporter) warn(at diag.Span, message, help string) {
 	x.found = append(x.found, &diag.Diagnostic{Code: diag.FlowExport, Severity: diag.Warning, Span: at, Message: message, Help: []string{help}})
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// literal returns how a text is written so that it is read as it is: readers take the common indentation of its lines
-// away, all but that of the first, and blanks at both ends. It reports whether it can be written.
+// literal returns how to write a text so that readers get it unchanged: they remove the common indentation of all lines
+// but the first, and blanks at both ends. It reports whether the text can be written.
 func literal(s string) (written string, ok bool) {
 	if text.Written(s) == s {
 		return s, true
 	}
-	behind := "\n" + s // then the first line counts as well
+	behind := "\n" + s // then the first line counts too
 	return behind, text.Written(behind) == s
 }
 
-// taskHead stands in the system text of one that verifies, between how to judge and what was asked for.
+// taskHead is the part between the criteria and the task in the system text of an agent that verifies.
 var taskHead = strings.TrimSuffix(strings.TrimPrefix(flow.JudgeText("-", "-"), "-"), "-")
 
-// judging parts the system text of one that verifies as [flow.JudgeText] joins it. What cannot be parted is all system.
+// judging splits the system text of an agent that verifies, which [flow.JudgeText] joins. If it cannot be split, all of
+// it is the system text.
 func judging(a *agent.Spec) (system, task string) {
 	system, task, _ = strings.Cut(a.Prompt, taskHead)
 	_, one := literal(system)
@@ -31,12 +32,12 @@ func judging(a *agent.Spec) (system, task string) {
 		return a.Prompt, a.Task
 	}
 	if system == flow.Judging && task != "" {
-		system = "" // readers have it, too
+		system = "" // readers add it too
 	}
 	return system, task
 }
 
-// speculation returns the text that an answer is likely to repeat, where that is all that an agent adds to its requests.
+// speculation returns the text that an answer is likely to repeat, if that is all that an agent adds to its requests.
 func speculation(a *agent.Spec) string {
 	var extra struct {
 		Prediction struct{ Type, Content string }

@@ -11,19 +11,19 @@ import (
 )
 
 // The format declares servers and functions once for the flow, and an agent names those of their tools that it may
-// call: without toolNames all of them, with an empty list none.
+// call: all of them without toolNames, none with an empty list.
 
-// toolbox is what the agents of a flow may call.
+// toolbox holds the tools that the agents of a flow may call.
 type toolbox struct {
 	x       *exporter
 	servers []*remote.Server
 	local   []*agent.Tool
-	offers  map[string]string // by tool that is named: the server, or "" for a function
+	offers  map[string]string // by named tool: its server, or "" for a function
 	clashed map[string]bool
 	user    map[*agent.Tool]*flow.Node // the first agent that has a function
 }
 
-// tools declares the tools of all agents, and names those of each.
+// tools declares the tools of all agents, and names those of each agent.
 func (x *exporter) tools() []fileTool {
 	b := &toolbox{x: x, offers: map[string]string{}, clashed: map[string]bool{}, user: map[*agent.Tool]*flow.Node{}}
 	for _, s := range x.steps {
@@ -48,7 +48,7 @@ func (x *exporter) tools() []fileTool {
 	return b.declared()
 }
 
-// server adds a server that an agent has.
+// server adds a server of an agent.
 func (b *toolbox) server(s *step, srv *remote.Server) {
 	x, at := b.x, srv.Span.Or(s.node.Site().Span)
 	i := slices.IndexFunc(b.servers, func(other *remote.Server) bool { return other.Name == srv.Name })
@@ -68,7 +68,7 @@ func (b *toolbox) server(s *step, srv *remote.Server) {
 	}
 }
 
-// unsaid reports what of a server the format cannot say.
+// unsaid reports what the format cannot express about a server.
 func (b *toolbox) unsaid(s *step, srv *remote.Server) {
 	cannot := func(what, help string) { b.x.cannot(s.node, srv.Span, srv.Name, what, help) }
 	for _, set := range srv.Headers {
@@ -131,7 +131,7 @@ func (b *toolbox) function(s *step, t *agent.Tool) {
 
 func isBuiltin(t, builtin *agent.Tool) bool { return t.Name == builtin.Name && t.Doc == builtin.Doc }
 
-// sameFunction reports whether two tools of one name are of one function.
+// sameFunction reports whether two tools with one name have the same function.
 func sameFunction(a, b *agent.Tool) bool {
 	if a.Run == nil || b.Run == nil {
 		return a.Run == nil && b.Run == nil
@@ -139,7 +139,7 @@ func sameFunction(a, b *agent.Tool) bool {
 	return a.Run.Info().Pos == b.Run.Info().Pos
 }
 
-// offer notes where a tool that an agent names comes from: a name has one meaning in a flow.
+// offer records the origin of a tool that an agent names: a name has one meaning in a flow.
 func (b *toolbox) offer(s *step, tool, from string) {
 	first, known := b.offers[tool]
 	if !known {
@@ -157,11 +157,11 @@ func offerer(server string) string {
 	return "server " + server
 }
 
-// of returns the names of the tools that an agent may call, nil where these are all of the flow's.
+// of returns the names of the tools that an agent may call, or nil for all tools of the flow.
 func (b *toolbox) of(s *step) *[]string {
 	servers, tools := s.spec.AllServers(), s.spec.AllTools()
 	names := []string{}
-	open := "" // a server of which the agent has all tools
+	open := "" // a server all of whose tools the agent has
 	for _, srv := range servers {
 		switch {
 		case s.spec.Offer != nil:

@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// The format declares no types. What an agent returns follows from the literals that the conditions behind it compare
-// with: numbers, true and false, or texts; the values of an enum are all the texts that are compared by equals.
+// The format declares no types. The output type of an agent follows from the literals that its conditions compare with:
+// numbers, true and false, or texts. The values of an enum are all texts that are compared with equals.
 
 // implied reports an agent whose output type does not follow from the transitions that leave it.
 func (x *exporter) implied(s *step) {
@@ -46,7 +46,7 @@ func (x *exporter) implied(s *step) {
 		case len(literals) == 0 || !numbers:
 			cannot("branch on it, ge(80): only conditions say that an agent returns a number; or return str")
 		case whole && t.Kind == generable.FloatType:
-			for _, c := range conds { // else the number would mean an int
+			for _, c := range conds { // otherwise the number would mean an int
 				c.float = true
 			}
 		case !whole && t.Kind == generable.IntType:
@@ -68,7 +68,8 @@ func (x *exporter) implied(s *step) {
 	}
 }
 
-// said gives a step of which nothing asks what it returns conditions that say it. They lead to where it leads anyway.
+// said adds conditions that determine the type to a step whose output no condition compares. They lead to the step's
+// only target.
 func (s *step) said(t *generable.Type) {
 	if s.inner || len(s.edges) != 1 || s.edges[0].cond != nil {
 		return
@@ -95,7 +96,7 @@ func (s *step) said(t *generable.Type) {
 	s.edges = append(s.edges[1:], only)
 }
 
-// conditions are those of a step's transitions. It reports whether one of them has none.
+// conditions returns the conditions of a step's transitions. It reports whether a transition has none.
 func (s *step) conditions() (conds []*condition, always bool) {
 	for _, e := range s.edges {
 		if e.cond == nil {
@@ -107,7 +108,7 @@ func (s *step) conditions() (conds []*condition, always bool) {
 	return conds, always
 }
 
-// allValues reports whether conditions compare with each value of an enum by equals.
+// allValues reports whether conditions compare with every value of an enum, using equals.
 func (x *exporter) allValues(t *generable.Type, conds []*condition) bool {
 	var values []string
 	for _, c := range conds {
@@ -120,8 +121,8 @@ func (x *exporter) allValues(t *generable.Type, conds []*condition) bool {
 	return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(slices.Values(t.Values)))
 }
 
-// inOrder puts the transitions of an enum's values, of which each takes another one, into the order of the enum: a reader
-// knows no other.
+// inOrder sorts the transitions for an enum's values, each for a different value, in the order of the enum, since a
+// reader knows no other order.
 func (s *step) inOrder(values []string) {
 	at := func(e *edge) int {
 		v, _ := e.cond.literal.AsStr()
@@ -130,7 +131,7 @@ func (s *step) inOrder(values []string) {
 	sorting.By(s.edges, func(a, b *edge) int { return at(a) - at(b) })
 }
 
-// begins reports an input of the flow that is no text: the format declares none.
+// begins reports an input of the flow that is not a text: the format declares no input type.
 func (x *exporter) begins() {
 	if len(x.steps) == 0 || x.steps[0].node == nil {
 		return
@@ -141,7 +142,7 @@ func (x *exporter) begins() {
 	}
 }
 
-// ends reports a step from which no way leads to the end.
+// ends reports a step from which no path leads to the end.
 func (x *exporter) ends() {
 	if x.found.HasErrors() {
 		return

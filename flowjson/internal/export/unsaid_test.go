@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/export"
 )
 
-// unsaid are scripts that use one feature that the format cannot say, by a name of it.
+// unsaid are scripts that use one feature that the format cannot express, by a name of it.
 var unsaid = map[string]string{
 	"each":                 `main = agent("a", output = list[str], task = "x") >> each(agent("b", task = "y"))`,
 	"fallback":             `main = fallback(agent("a", task = "x"), agent("b", task = "y"))`,
@@ -118,7 +118,8 @@ main = branch(loop(v, until = eq("success", True), repair = again), [when(eq("fe
 	"several":              `main = agent("a", task = "x", seed = 7, stop = ["END"]) >> retry(agent("b", task = "y", cache = True)) >> agent("c", output = list[int], task = "z")`,
 }
 
-// TestUnsaid: what the format cannot say is reported with a place, what it is and a remedy, and nothing is written.
+// TestUnsaid checks that what the format cannot express is reported with a position, what it is and a remedy, and that
+// nothing is written.
 func TestUnsaid(t *testing.T) {
 	var b strings.Builder
 	for _, name := range sortedKeys(unsaid) {
@@ -145,7 +146,7 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-// TestWarned: what is written, and needs something where it runs or does more there, is warned of.
+// TestWarned checks the warnings about what is written, but needs something where it runs or does more there.
 func TestWarned(t *testing.T) {
 	var b strings.Builder
 	scripts := map[string]string{

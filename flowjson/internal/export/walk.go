@@ -9,11 +9,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// The walk goes through a composition in the order in which it runs. Each node gets the transitions that lead to it
-// and returns those that leave it, which whoever comes next lets lead to itself. How deep nodes stand inside each
-// other is bounded by the composition, see package flow.
+// The walk visits a composition in the order in which it runs. Each node receives the transitions that lead to it and
+// returns those that leave it, whose target the next node sets. The composition bounds how deeply nodes are nested, see
+// package flow.
 
-// node adds the agents of a node, within a history that holds for those that have none of their own.
+// node adds the agents of a node. h is the history for those that have none.
 func (x *exporter) node(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	if own := n.History(); own != nil {
 		h = own
@@ -48,7 +48,7 @@ func (x *exporter) node(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return x.unsaid(n, in, h)
 }
 
-// passes reports whether a step returns what it gets.
+// passes reports whether a step returns its input unchanged.
 func passes(n *flow.Node) bool {
 	if n.Kind() != flow.FnNode {
 		return false
@@ -57,7 +57,7 @@ func passes(n *flow.Node) bool {
 	return ok && f.IsIdentity()
 }
 
-// unsaid reports a node that the format cannot say, and what of those inside it cannot be said either.
+// unsaid reports a node that the format cannot express, and what cannot be expressed in the nodes inside it.
 func (x *exporter) unsaid(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	what, help := kindOf(n)
 	x.cannot(n, n.Site().Span, n.Label(), what, help)
@@ -67,8 +67,8 @@ func (x *exporter) unsaid(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return x.unknown(in)
 }
 
-// unknown stands for a node that cannot be expressed, so that nothing is said of where transitions lead that
-// would not be so without it.
+// unknown stands in for a node that cannot be expressed, so that it causes no further reports about where transitions
+// lead.
 func (x *exporter) unknown(in []*edge) []*edge {
 	for _, e := range in {
 		if e.from != nil {
@@ -80,7 +80,7 @@ func (x *exporter) unknown(in []*edge) []*edge {
 	return s.leave()
 }
 
-// aside looks at a node that no transition leads to, and at nothing of where it leads.
+// aside checks a node that is the target of no transition, but not where it leads.
 func (x *exporter) aside(n *flow.Node, h *agent.History) {
 	before := len(x.steps)
 	x.node(n, []*edge{{}}, h)
@@ -89,7 +89,7 @@ func (x *exporter) aside(n *flow.Node, h *agent.History) {
 	}
 }
 
-// pick is an agent that takes a part of a verdict.
+// pick adds an agent that takes a part of a verdict.
 func (x *exporter) pick(n *flow.Node, in []*edge) []*edge {
 	if !x.ofVerdict(n) {
 		return x.unknown(in)
@@ -99,7 +99,7 @@ func (x *exporter) pick(n *flow.Node, in []*edge) []*edge {
 	return s.leave()
 }
 
-// ofVerdict reports whether a pick takes something that the format can take. It reports what it cannot.
+// ofVerdict reports whether a pick takes something that the format can take, and reports an error otherwise.
 func (x *exporter) ofVerdict(n *flow.Node) bool {
 	if n.Field() != "success" && n.Field() != "feedback" || !isCritique(n.In()) {
 		x.cannot(n, n.Site().Span, n.Label(), "a field of "+n.In().String(), `only "success" and "feedback" of what verify returns can be taken`)
@@ -108,7 +108,7 @@ func (x *exporter) ofVerdict(n *flow.Node) bool {
 	return true
 }
 
-// isCritique reports whether a type is that of what verify returns.
+// isCritique reports whether a type is the output type of verify.
 func isCritique(t *generable.Type) bool {
 	t = t.Deref()
 	return t.Kind == generable.RecordType && len(t.Fields) == 3 && t.Fields[2].Name == "input" &&
@@ -134,7 +134,7 @@ func (x *exporter) branch(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return ends
 }
 
-// handled adds the handler of a route. No transition leads to one for which nothing is left.
+// handled adds the handler of a route. A handler for which nothing is left is the target of no transition.
 func (x *exporter) handled(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	if len(in) == 0 {
 		return nil
@@ -142,7 +142,7 @@ func (x *exporter) handled(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return x.node(n, in, h)
 }
 
-// loop leads from its body out where until holds, else to the repair, and from there back.
+// loop leads from its body out if until holds, otherwise to the repair, and from there back.
 func (x *exporter) loop(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	l, body, repair := n.Loop(), n.Children()[0], n.Children()[1]
 	if l.Max != flow.DefaultLoopMax || l.LastWins {
@@ -157,20 +157,20 @@ func (x *exporter) loop(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	}
 	until := flow.Route{Pred: l.Until, When: l.UntilFunc, Type: l.UntilType}
 	if until.Type != nil {
-		until.When = nil // the function only asks for the type
+		until.When = nil // the function only tests for the type
 	}
 	to := x.fork(n, body, out, []way{{route: &until, span: l.UntilSpan.Or(n.Site().Span)}, {span: n.Site().Span}})
 	enter(x.node(repair, to[1], h), probe.to)
 	return to[0]
 }
 
-// graph leads along its edges.
+// graph adds the nodes of a graph and connects them along its edges.
 func (x *exporter) graph(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	g, site := n.Spec().Graph, n.Site().Span
 	edges, _ := n.Edges()
 	switch whole := n == x.root && !slices.ContainsFunc(n.Children()[:g.Nodes], structured); {
 	case g.MaxSteps == flow.DefaultMaxSteps:
-	case whole: // a run of the file counts the same
+	case whole: // a run of the file counts the same steps
 		x.warn(site, n.Label()+": max_steps is not part of the file", fmt.Sprintf("run it with --max-steps %d, or MaxSteps where a host runs it", g.MaxSteps))
 	default:
 		x.cannot(n, site, n.Label(), "max_steps", "leave it out: config.maxIterations bounds the turns of an agent alone")
@@ -185,7 +185,7 @@ func (x *exporter) graph(n *flow.Node, in []*edge, h *agent.History) []*edge {
 			lead = append(slices.Clone(in), probe)
 		}
 		out[i] = x.node(k, lead, h)
-		if begin[i] = probe.to; begin[i] == nil { // it passes on what it gets, and edges lead to it
+		if begin[i] = probe.to; begin[i] == nil { // it passes on its input, and edges lead to it
 			begin[i] = x.add(&step{node: k, out: k.Out(), file: fileAgent{Type: "transform"}}, lead)
 			out[i] = begin[i].leave()
 		}
@@ -233,7 +233,7 @@ func (x *exporter) graph(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	return ends
 }
 
-// structured reports whether a node is more than one agent of the file.
+// structured reports whether a node becomes more than one agent in the file.
 func structured(n *flow.Node) bool {
 	switch n.Kind() {
 	case flow.AgentNode, flow.VerifyNode, flow.PickNode, flow.FnNode, flow.ParallelNode:
@@ -242,7 +242,7 @@ func structured(n *flow.Node) bool {
 	return true
 }
 
-// carried is the part of a verdict that an edge of a graph takes on the way.
+// carried returns the part of a verdict that an edge of a graph carries.
 func (x *exporter) carried(n *flow.Node, e *flow.Edge) string {
 	m := e.Map
 	if m.Kind() == flow.PickNode {

@@ -19,12 +19,13 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/export"
 )
 
-// composer writes random scripts of what the format can say. Each expression takes a value of a type and returns a str.
+// composer writes random scripts within what the format can express. Each expression takes a value of a type and
+// returns a str.
 type composer struct {
 	*rand.Rand
 	agents  int
 	lines   []string
-	returns map[string][]any // by agent that returns no str: what it may return; true and false mean a verdict for one that judges
+	returns map[string][]any // for agents that do not return a str: their possible results; true and false mean a verdict for one that judges
 }
 
 func (c *composer) name(kind string) string {
@@ -121,7 +122,7 @@ func (c *composer) choice(depth int, in string) string {
 	return c.textual(depth, in)
 }
 
-// textual branches on a text, of which the rest may go past.
+// textual branches on a text; the rest may bypass it.
 func (c *composer) textual(depth int, in string) string {
 	test := []string{"eq", "ne", "~eq", "~ne"}[c.IntN(4)]
 	otherwise := "fn(lambda x: x, input = str, output = str)"
@@ -132,7 +133,7 @@ func (c *composer) textual(depth int, in string) string {
 		c.name("t"), in, test, c.said(), c.flow(depth-1, "str"), otherwise)
 }
 
-// again branches on what comes out of a branch, and on what went past it.
+// again branches on the output of a branch, and on what bypassed it.
 func (c *composer) again(depth int, in string) string {
 	if c.IntN(2) == 0 {
 		return fmt.Sprintf("branch(%s, [when(eq(%q), %s), when(ne(%q), %s)], otherwise = %s)", c.textual(depth, in), c.said(), c.flow(depth-1, "str"), c.said(), c.flow(depth-1, "str"), c.flow(depth-1, "str"))
@@ -144,7 +145,7 @@ func (c *composer) again(depth int, in string) string {
 		first, in, 3+c.IntN(10), second, 11+c.IntN(4), c.flow(depth-1, "int"), 2+c.IntN(5), c.flow(depth-1, "int"), c.flow(depth-1, "int"))
 }
 
-// behind branches on what a loop returns, or by conditions that are made of several.
+// behind branches on the output of a loop, or by conditions combined from several tests.
 func (c *composer) behind(depth int, in string) string {
 	to := func(t string) string { return c.flow(depth-1, t) }
 	switch c.IntN(3) {
@@ -168,7 +169,7 @@ func (c *composer) behind(depth int, in string) string {
 		c.name("t"), in, tests[0], to("str"), tests[1], to("str"), to("str"))
 }
 
-// unasked is an agent of which nothing asks what it returns.
+// unasked returns an agent whose output no condition compares.
 func (c *composer) unasked(in string) string {
 	name := c.name("c")
 	t := []string{"bool", "int", "float"}[c.IntN(3)]
@@ -209,7 +210,7 @@ func (c *composer) judged(depth int) string {
 		c.judge(), c.said(), c.flow(depth-1, "Critique[str]"), c.flow(depth-1, "Critique[str]"), c.flow(depth-1, "Critique[str]"))
 }
 
-// graph goes forward from node to node, and by conditions anywhere. An agent stands behind it: what follows may be a
+// graph leads forward from node to node, and by conditions anywhere. An agent follows it, since what follows may be a
 // choice, and its ends may have conditions.
 func (c *composer) graph(depth int) string {
 	graph := c.name("g")
@@ -247,7 +248,7 @@ func (c *composer) graph(depth int) string {
 	return graph + " >> " + c.task("str")
 }
 
-// answers are what agents say: the same of an agent each time that it is asked so often.
+// answers determines what agents answer: the n-th answer of an agent is always the same.
 type answers struct {
 	seed    uint64
 	returns map[string][]any
@@ -257,7 +258,7 @@ type answers struct {
 	order []string
 }
 
-// next is the next answer of an agent. In the end all say what lets the flow go forward.
+// next returns the next answer of an agent. Eventually all answers let the flow go forward.
 func (a *answers) next(agent string) any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -282,7 +283,7 @@ func (a *answers) next(agent string) any {
 	return said[pick%len(said)]
 }
 
-// called are the agents in order; those of a parallel, which are asked in any, by name.
+// called returns the agents in order; those of a parallel, which are called in any order, by name.
 func (a *answers) called() []string {
 	group := func(name string) string { p, _, _ := strings.Cut(name, "_"); return p }
 	for i := 0; i < len(a.order); {
@@ -296,7 +297,8 @@ func (a *answers) called() []string {
 	return a.order
 }
 
-// ran runs a node with the answers. It returns the agents that were asked, and all that their models were sent.
+// ran runs a node with the answers. It returns the agents that were called, and everything that was sent to their
+// models.
 func ran(t *testing.T, mod *agentscript.Module, n *flow.Node, a *answers) (called []string, sent map[string]string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -327,7 +329,7 @@ func ran(t *testing.T, mod *agentscript.Module, n *flow.Node, a *answers) (calle
 	return a.called(), sent
 }
 
-// followed goes along the transitions of a file, as its format says it, with the answers.
+// followed follows the transitions of a file, as its format defines it, with the answers.
 func followed(t *testing.T, text string, a *answers) []string {
 	t.Helper()
 	file := decoded(t, []byte(text))
@@ -425,8 +427,8 @@ func holds(t *testing.T, c object, value any) bool {
 	return false
 }
 
-// same holds a random flow to its file: the file is sound, and going along its transitions asks the same agents in the
-// same order as running the flow does.
+// same compares a random flow with its file: the file is sound, and following its transitions calls the same agents in
+// the same order as running the flow.
 func same(t *testing.T, seed uint64) {
 	t.Helper()
 	c := &composer{Rand: rand.New(rand.NewPCG(seed, 1)), returns: map[string][]any{}}

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// spec declares an agent that a model carries out.
+// spec declares an agent that a model executes.
 func (l *lowering) spec(a *plan.Agent) *agent.Spec {
 	at := a.Span()
 	s := &agent.Spec{Name: a.Name, In: a.In, Out: a.Out, Model: a.Model, ModelSpan: at, Repairs: 1, PromptSpan: at, TaskSpan: at, Verbatim: true,
@@ -42,11 +42,11 @@ func (l *lowering) spec(a *plan.Agent) *agent.Spec {
 	return s
 }
 
-// Task returns what an agent's model is asked to do with what arrives: the user's prompt and the task.
+// Task returns what an agent's model is asked to do with its input: the user's prompt and the task.
 func Task(a *spec.Agent) string {
 	user, do := text.Written(a.User), text.Written(a.Do)
 	if user != "" && do != "" {
-		return text.Written("\n" + user + "\n\n" + do) // as one text, a first line within it has no blanks at its end
+		return text.Written("\n" + user + "\n\n" + do) // in one text, a first line inside it has no trailing blanks
 	}
 	return user + do
 }
@@ -58,7 +58,7 @@ func (l *lowering) settings(s *agent.Spec, c *spec.Config) {
 		s.Budget.Turns = engine.AtMost(int64(c.Turns))
 	}
 	if c.Speculation != "" {
-		s.Params.Extra, _ = json.Marshal(map[string]any{"prediction": map[string]string{"type": "content", "content": c.Speculation}}) // of texts alone
+		s.Params.Extra, _ = json.Marshal(map[string]any{"prediction": map[string]string{"type": "content", "content": c.Speculation}}) // texts only
 	}
 	s.Choice = model.ToolChoiceOf(c.ToolChoice)
 }

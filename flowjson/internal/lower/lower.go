@@ -1,5 +1,5 @@
-// Package lower makes nodes of a flow that was read from JSON: agents, and a graph of them. They are those that the
-// script which says the same would compose, and run like any other.
+// Package lower composes nodes from a flow that was read from JSON: agents, and a graph of them. The nodes are the same
+// as those of the equivalent script, and run like any other.
 package lower
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Options say what the flow runs with.
+// Options set what the flow runs with.
 type Options struct {
 	Tools    map[string]*agent.Tool                  // local tools by name
-	Runtimes map[string]func(a *Foreign) engine.Func // what carries agents of other runtimes out
-	Name     string                                  // of the graph
-	Call     string                                  // how a script makes the flow
-	MaxSteps int                                     // executions of agents; 0 is the default of a graph
+	Runtimes map[string]func(a *Foreign) engine.Func // what executes agents of other runtimes
+	Name     string                                  // name of the graph
+	Call     string                                  // the call that makes the flow in a script
+	MaxSteps int                                     // bounds the executions of agents; 0 is the default of a graph
 }
 
 // Foreign is an agent of another runtime.
@@ -31,7 +31,7 @@ type Foreign struct {
 	In, Out                    *generable.Type
 }
 
-// Node composes the flow in a session. What is wrong is reported there.
+// Node composes the flow in a session, and reports errors there.
 func Node(s *flow.Session, p *plan.Plan, o Options) *flow.Node {
 	l := &lowering{s: s, p: p, o: o, servers: map[*spec.Tool]*remote.Server{}}
 	nodes := make([]*flow.Node, len(p.Agents))
@@ -117,7 +117,7 @@ func (l *lowering) agent(a *plan.Agent) *flow.Node {
 	return n
 }
 
-// identity is the function of a step that returns what it gets. What writes a flow knows it by IsIdentity.
+// identity is the function of a step that returns its input. The export recognizes it by IsIdentity.
 type identity struct{}
 
 func (identity) Info() engine.FuncInfo { return engine.FuncInfo{Name: "all", Params: 1, Needs: 1} }
@@ -126,7 +126,7 @@ func (identity) Call(_ engine.Branch, args []generable.Value) (generable.Value, 
 	return args[0], nil
 }
 
-// parallel runs agents at once. A condition on what entered it is asked of a branch that returns just that.
+// parallel runs agents concurrently. A condition on its input is tested on an additional branch that returns the input.
 func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
 	o := flow.ParOptions{}
 	nodes := text.Each(a.Children, l.agent)
@@ -142,7 +142,7 @@ func (l *lowering) parallel(site flow.Site, a *plan.Agent) *flow.Node {
 	return l.s.Par(site, o, nodes...)
 }
 
-// Merge is the function of a parallel that returns one result, where that is what the file's condition asks for.
+// Merge is the function of a parallel that returns one result if the file's condition holds.
 type Merge struct{ of *plan.Agent }
 
 // MergeCondition returns the condition as the file writes it.

@@ -1,4 +1,4 @@
-// Package operation has the words by which conditions of the format compare.
+// Package operation has the names of the comparison operations in conditions of the format.
 package operation
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/engine/predicate"
 )
 
-// The operations of conditions. Not, And and Or combine the output with the value beside them.
+// The operations of conditions. Not, And and Or combine the output with the literal.
 const (
 	Equals      = "equals"
 	NotEquals   = "not_equals"
@@ -21,13 +21,13 @@ const (
 	Or          = "or"
 )
 
-// Words are all operations, as messages list them.
+// Words lists all operations for messages.
 var Words = []string{Equals, NotEquals, More, Less, MoreOrEqual, LessOrEqual, Not, And, Or}
 
-// Tests are the operations that are tests of the language.
+// Tests maps operations to the tests of the language.
 var Tests = map[string]predicate.Op{Equals: predicate.Eq, NotEquals: predicate.Ne, More: predicate.Gt, MoreOrEqual: predicate.Ge, Less: predicate.Lt, LessOrEqual: predicate.Le}
 
-// Of returns the operation of a test, false where the format has none.
+// Of returns the operation for a test, or false if the format has none.
 func Of(op predicate.Op) (word string, ok bool) {
 	i := slices.IndexFunc(Words, func(word string) bool {
 		test, ok := Tests[word]
@@ -39,12 +39,12 @@ func Of(op predicate.Op) (word string, ok bool) {
 	return Words[i], true
 }
 
-// Orders reports whether an operation asks which of two values is the larger.
+// Orders reports whether an operation compares the order of two values.
 func Orders(word string) bool {
 	return word == More || word == Less || word == MoreOrEqual || word == LessOrEqual
 }
 
-// elsewhere are the words of other languages for operations.
+// elsewhere maps words of other languages to operations.
 var elsewhere = map[string]string{
 	"=": Equals, "==": Equals, "===": Equals, "eq": Equals, "is": Equals, "equal_to": Equals,
 	"!=": NotEquals, "!==": NotEquals, "<>": NotEquals, "ne": NotEquals, "neq": NotEquals, "is_not": NotEquals,
@@ -55,7 +55,7 @@ var elsewhere = map[string]string{
 	"!": Not, "&&": And, "&": And, "||": Or, "|": Or,
 }
 
-// Meant returns the operation that a word of another language stands for, false for a word of none.
+// Meant returns the operation that a word of another language stands for, or false for an unknown word.
 func Meant(word string) (string, bool) {
 	op, ok := elsewhere[strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(word)))]
 	return op, ok

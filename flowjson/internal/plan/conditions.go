@@ -8,15 +8,15 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// answer is what a condition comes down to.
+// answer is the meaning of a condition.
 type answer struct {
-	value  *generable.Value     // this one of a bool or an enum
-	pred   *predicate.Predicate // or what holds of it
+	value  *generable.Value     // takes this value of a bool or an enum
+	pred   *predicate.Predicate // or takes what the predicate holds for
 	always bool
 	never  bool
 }
 
-// edges settles the conditions of an agent's transitions. What is never taken is left out.
+// edges resolves the conditions of an agent's transitions. It leaves out those that are never taken.
 func (p *Plan) edges(a *Agent, leaves []*spec.Edge) {
 	kind := spec.Domain(a.Agent, leaves)
 	out := answered(a.Agent, leaves, p.Compat)
@@ -45,7 +45,7 @@ func (p *Plan) edges(a *Agent, leaves []*spec.Edge) {
 	}
 }
 
-// vague reports whether some condition orders texts: which of them it takes, a run alone knows.
+// vague reports whether some condition orders texts: only a run knows which texts it takes.
 func vague(edges []*Edge) bool {
 	for _, e := range edges {
 		if e.Pred == nil {
@@ -60,7 +60,7 @@ func vague(edges []*Edge) bool {
 	return false
 }
 
-// condition settles one condition on values of a kind, of a type.
+// condition resolves one condition on values of a kind and type.
 func (p *Plan) condition(c *spec.Condition, verdict bool, kind tree.Kind, out *generable.Type) answer {
 	field := ""
 	if verdict {
@@ -81,11 +81,11 @@ func (p *Plan) condition(c *spec.Condition, verdict bool, kind tree.Kind, out *g
 	return got
 }
 
-// operation returns what an operation asks, of a value or of a field of it.
+// operation resolves an operation on a value or on a field of it.
 func (p *Plan) operation(name, field string, v generable.Value) answer {
 	is, truth := v.AsBool()
 	switch name {
-	case operation.Not: // holds of the other truth value alone
+	case operation.Not: // holds only for the other truth value
 		if truth {
 			return answer{pred: test(predicate.Eq, field, generable.BoolOf(!is))}
 		}
@@ -101,7 +101,7 @@ func (p *Plan) operation(name, field string, v generable.Value) answer {
 			return answer{never: true}
 		case !is:
 			return answer{pred: test(predicate.Eq, field, generable.BoolOf(true))}
-		case p.Compat: // of true and of false, and of nothing else
+		case p.Compat: // holds for true and false, and nothing else
 			return answer{pred: test(predicate.Eq, field, v).Or(test(predicate.Eq, field, generable.BoolOf(false)))}
 		}
 		return answer{always: true}
@@ -121,11 +121,11 @@ func (p *Plan) operation(name, field string, v generable.Value) answer {
 	return answer{pred: pred}
 }
 
-// test returns a test that needs no check: what it compares with is a literal of the format.
+// test returns a test without an error check, since the literals of the format are always valid.
 func test(op predicate.Op, field string, v generable.Value) *predicate.Predicate {
 	p, err := predicate.New(op, field, &v)
 	if err != nil {
-		panic(err) // of regular expressions alone
+		panic(err) // only for regular expressions
 	}
 	return p
 }

@@ -9,23 +9,24 @@ import (
 
 // Merge says which result a parallel returns.
 type Merge struct {
-	Index int                  // of the result
-	Input bool                 // the condition asks what entered the parallel, not what the branch returned
-	Pred  *predicate.Predicate // what it must be like; nil: anything
-	Never bool                 // the condition holds of nothing
+	Index int                  // index of the result
+	Input bool                 // the condition tests the parallel's input, not the branch's output
+	Pred  *predicate.Predicate // what the result must match; nil for anything
+	Never bool                 // the condition never holds
 }
 
 // Holds reports whether a result is returned.
 func (m *Merge) Holds(v generable.Value) bool { return !m.Never && (m.Pred == nil || m.Pred.Holds(v)) }
 
-// Unmet is how the failure of a parallel begins whose merge does not hold of a result, which stands behind it.
+// Unmet is the beginning of the failure message of a parallel whose merge does not hold for a result. The result
+// follows it.
 func (a *Agent) Unmet() string {
 	c := a.Agent.Merge
 	return "no result of " + a.Name + " is taken: " + c.Variable + " " + c.Operation + " " + c.Literal.Shown() + " does not hold of "
 }
 
-// merge settles which result a parallel returns: the one that its condition asks about, where that holds. The origin
-// of the format looks at the index alone.
+// merge determines which result a parallel returns: the one that its condition names, if the condition holds. The
+// origin of the format only uses the index.
 func (p *Plan) merge(a *Agent) {
 	c := a.Agent.Merge
 	if a.Type != spec.Parallel || c == nil && !p.Compat {

@@ -1,6 +1,6 @@
-// Package plan settles what a flow's file leaves open: the types of its agents, the conditions of its edges as
-// predicates, the tools that each agent may call. What runs the flow and what writes it as a script both follow it,
-// so that they agree.
+// Package plan determines what a flow's file leaves open: the types of its agents, the conditions of its edges as
+// predicates, and the tools that each agent may call. Both the execution of a flow and its conversion to a script use
+// the plan, so that they agree.
 package plan
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Plan is a sound flow with all that was open settled.
+// Plan is a sound flow with everything determined.
 type Plan struct {
 	*spec.Spec
-	Agents []*Agent // by the index of the spec; nil for those that nothing reaches
+	Agents []*Agent // by the index in the spec; nil for unreachable ones
 	Out    *generable.Type
 
-	// Order is the agents that are reached, each behind one that leads to it: those of the spec, but for what
-	// conditions lead to that never hold.
+	// Order lists the reachable agents, each after one that leads to it: the order of the spec without those behind
+	// conditions that never hold.
 	Order []int
 
-	// Stuck says that a run alone knows whether the transitions of some agent take every value.
+	// Stuck reports whether only a run knows if the transitions of some agent take every value.
 	Stuck bool
 }
 
@@ -28,28 +28,28 @@ type Agent struct {
 	*spec.Agent
 	In, Out  *generable.Type
 	Edges    []*Edge
-	Children []*Agent        // of a parallel, in the order that it names them
-	Merge    *Merge          // of a parallel; nil: it returns all results
-	Result   *generable.Type // of a parallel: what each of its branches returns; any where they differ, which is mixed
+	Children []*Agent        // for a parallel, in the order of its list
+	Merge    *Merge          // for a parallel; nil means it returns all results
+	Result   *generable.Type // for a parallel: the output type of each branch; any if they differ, in which case Mixed is set
 	Mixed    bool
-	Stuck    bool // a run alone knows whether its edges take every value
+	Stuck    bool // only a run knows whether its edges take every value
 
-	Servers []*spec.Tool // of tools
+	Servers []*spec.Tool // servers of tools
 	Local   []*spec.Tool
-	Offer   []string // the names of what the servers offer that it may call; nil: all
+	Offer   []string // names of the servers' tools that it may call; nil for all
 }
 
 // Edge is a transition that can be taken.
 type Edge struct {
 	Spec   *spec.Edge
 	Target int // -1 for the end
-	// Value or Pred is what it takes; neither: everything. A value is one of a bool or an enum.
+	// Value or Pred is what it takes; without either it takes everything. Value is a value of a bool or an enum.
 	Value *generable.Value
 	Pred  *predicate.Predicate
-	Part  string // success or feedback: what it takes of a verdict on the way; "" for all
+	Part  string // success or feedback: the part of a verdict that it carries; "" for all
 }
 
-// New settles a flow in which nothing is wrong.
+// New returns the plan of a flow without errors.
 func New(s *spec.Spec) *Plan {
 	p := &Plan{Spec: s, Agents: make([]*Agent, len(s.Agents))}
 	for _, i := range s.Order {
@@ -66,7 +66,7 @@ func New(s *spec.Spec) *Plan {
 	return p
 }
 
-// reach finds the agents that are reached.
+// reach finds the reachable agents.
 func (p *Plan) reach() {
 	reached := make([]bool, len(p.Agents))
 	reached[p.Start] = true
@@ -86,7 +86,7 @@ func (p *Plan) reach() {
 	}
 }
 
-// agent begins the plan of an agent, and of those that it runs.
+// agent starts the plan of an agent and of those that it runs.
 func (p *Plan) agent(i int) *Agent {
 	a := &Agent{Agent: p.Spec.Agents[i]}
 	p.Agents[i] = a
@@ -101,7 +101,7 @@ func (p *Plan) agent(i int) *Agent {
 	return a
 }
 
-// tools finds what an agent may call.
+// tools determines what an agent may call.
 func (p *Plan) tools(a *Agent) {
 	if !a.Models() {
 		return

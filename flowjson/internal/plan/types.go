@@ -12,11 +12,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// scalarT is what an agent may return where values of any kind meet any literal.
+// scalarT is the output type of an agent if values of any kind match any literal.
 var scalarT = generable.OneOf(generable.BoolT, generable.IntT, generable.FloatT, generable.StrT)
 
-// types finds what each agent takes and returns. What an agent that a model carries out returns is said by what its
-// transitions compare it with; what it takes is what arrives there: of one type, or any.
+// types determines the input and output type of each agent. The output type of an agent executed by a model follows
+// from what its transitions compare it with. The input type is that of what arrives: one type, or any.
 func (p *Plan) types() {
 	for _, i := range p.Order {
 		a := p.Agents[i]
@@ -29,7 +29,7 @@ func (p *Plan) types() {
 		}
 	}
 	arriving := make([]*generable.Type, len(p.Agents))
-	arriving[p.Start] = generable.StrT // what the run is given
+	arriving[p.Start] = generable.StrT // the input of the run
 	todo := slices.Clone(p.Order)
 	for len(todo) > 0 {
 		a := p.Agents[todo[0]]
@@ -39,7 +39,7 @@ func (p *Plan) types() {
 			continue
 		}
 		if arriving[i] == nil {
-			continue // what leads to it comes first
+			continue // an agent that leads to it comes first
 		}
 		a.takes(arriving[i])
 		for _, e := range a.Edges {
@@ -65,7 +65,7 @@ func (p *Plan) types() {
 	}
 }
 
-// takes settles the type of what an agent takes, and what follows of it.
+// takes sets the input type of an agent, and what follows from it.
 func (a *Agent) takes(t *generable.Type) {
 	a.In = t
 	switch a.Type {
@@ -126,7 +126,7 @@ func partOf(t *generable.Type, part string) *generable.Type {
 	return generable.StrT
 }
 
-// plain returns the type by which a next agent takes a word: as a text.
+// plain returns the type as which the next agent takes an enum: a text.
 func plain(t *generable.Type) *generable.Type {
 	if t.Kind == generable.EnumType {
 		return generable.StrT
@@ -134,7 +134,7 @@ func plain(t *generable.Type) *generable.Type {
 	return t
 }
 
-// joined returns the type of what may be of two types.
+// joined returns the type of values of either type.
 func joined(a, b *generable.Type) *generable.Type {
 	if a == nil || generable.Same(a, b) {
 		return b
@@ -142,10 +142,10 @@ func joined(a, b *generable.Type) *generable.Type {
 	return generable.AnyT
 }
 
-// answered returns the type of a model's answer, by what the transitions compare it with.
+// answered returns the type of a model's answer, determined by what the transitions compare it with.
 func answered(a *spec.Agent, edges []*spec.Edge, compat bool) *generable.Type {
 	var asked []*spec.Condition
-	closed := true // the answers are those that the transitions name
+	closed := true // the possible answers are those that the transitions name
 	for _, e := range edges {
 		if e.Condition == nil {
 			closed = false

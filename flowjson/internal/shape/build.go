@@ -6,15 +6,15 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/plan"
 )
 
-// deepest is how deep branches and loops stand in each other: what is nested deeper is read more easily as a graph.
+// deepest bounds how deeply branches and loops are nested: deeper ones are easier to read as a graph.
 const deepest = 8
 
-// Structure finds the structure of a flow. Lost is an agent from which no way leads to the end, with which there is
-// none; -1 else.
+// Structure finds the structure of a flow. lost is an agent from which no path leads to the end, in which case there is
+// no structure, or -1.
 //
-// A node is what all ways through a part of the flow begin with, and its immediate post-dominator where they meet
-// again. The parts in between are structured in the same way; where that fails, all of them are one graph, if nothing
-// else leads into it, and else what is around fails.
+// All paths through a part of the flow begin at a node, and meet again at its immediate post-dominator. The parts in
+// between are structured in the same way. If that fails, all of them become one graph, provided that nothing else leads
+// into it; otherwise the surrounding part fails.
 func Structure(p *plan.Plan) (s *Shape, lost int) {
 	b := &builder{p: p, ways: newWays(p), taken: make([]bool, len(p.Agents)), heads: map[int]bool{}}
 	if b.lost >= 0 {
@@ -29,12 +29,12 @@ func Structure(p *plan.Plan) (s *Shape, lost int) {
 type builder struct {
 	*ways
 	p     *plan.Plan
-	taken []bool       // what has its place
-	done  []int        // the same in order, to take it back
-	heads map[int]bool // the loops that are being made
+	taken []bool       // nodes that have a place
+	done  []int        // the same in order, so that they can be taken back
+	heads map[int]bool // the loops being built
 }
 
-// take gives a node its place.
+// take gives a node its place. It returns false if the node already has one.
 func (b *builder) take(i int) bool {
 	if b.taken[i] {
 		return false
@@ -44,7 +44,7 @@ func (b *builder) take(i int) bool {
 	return true
 }
 
-// back takes back all places behind the first ones.
+// back takes back all places after the first to ones.
 func (b *builder) back(to int) {
 	for _, i := range b.done[to:] {
 		b.taken[i] = false
@@ -60,15 +60,15 @@ func (b *builder) target(e *plan.Edge) int {
 	return e.Target
 }
 
-// place is where a part of a sequence begins.
+// place is the beginning of a part of a sequence.
 type place struct {
 	node  int
-	parts int // before it
-	done  int // places that were taken before it
+	parts int // parts before it
+	done  int // places taken before it
 }
 
-// seq structures what runs from a node until another one. What cannot be structured becomes a graph, with as few of
-// the parts before it as there must be.
+// seq structures what runs from a node to another one. What cannot be structured becomes a graph, which includes as few
+// of the preceding parts as possible.
 func (b *builder) seq(from, until, deep int) (*Shape, bool) {
 	s := &Shape{Kind: Seq}
 	var places []place
@@ -106,15 +106,15 @@ func (b *builder) item(i, until, deep int) (parts []*Shape, next int, ok bool) {
 	if in := b.loop(i); in != nil && !b.heads[i] {
 		return b.round(i, until, in, deep)
 	}
-	if b.p.Agents[i].Stuck { // a graph alone can say what becomes of what no edge takes
+	if b.p.Agents[i].Stuck { // only a graph can express what happens to values that no edge takes
 		return nil, 0, false
 	}
 	b.take(i)
 	return b.leave(&Shape{Kind: Step, Agent: i}, i, b.p.Agents[i].Edges, until, deep, false)
 }
 
-// leave goes on from a shape that returns the output of agent i along some of its edges. All says that they take
-// all that comes, whatever their conditions say.
+// leave continues from a shape that returns the output of agent i along some of its edges. all means that they take
+// everything that arrives, whatever their conditions say.
 func (b *builder) leave(s *Shape, i int, edges []*plan.Edge, until, deep int, all bool) (parts []*Shape, next int, ok bool) {
 	of := b.p.Agents[i]
 	if len(edges) == 0 {
@@ -134,7 +134,7 @@ func (b *builder) leave(s *Shape, i int, edges []*plan.Edge, until, deep int, al
 	return []*Shape{branch}, meet, ok
 }
 
-// branch structures the ways from a shape to where they meet.
+// branch structures the paths from a shape to where they meet.
 func (b *builder) branch(s *Shape, of *plan.Agent, groups [][]*plan.Edge, meet, deep int, all bool) (*Shape, bool) {
 	if deep == deepest {
 		return nil, false
@@ -154,7 +154,7 @@ func (b *builder) branch(s *Shape, of *plan.Agent, groups [][]*plan.Edge, meet, 
 	return out, true
 }
 
-// along structures what is behind an edge.
+// along structures what follows an edge.
 func (b *builder) along(e *plan.Edge, of *plan.Agent, until, deep int) (*Shape, bool) {
 	rest, ok := b.seq(b.target(e), until, deep)
 	if !ok {
@@ -177,7 +177,7 @@ func (b *builder) along(e *plan.Edge, of *plan.Agent, until, deep int) (*Shape, 
 	return &Shape{Kind: Seq, Parts: []*Shape{pick, rest}}, true
 }
 
-// grouped puts edges together that follow each other and do the same.
+// grouped combines consecutive edges that do the same.
 func (b *builder) grouped(edges []*plan.Edge) [][]*plan.Edge {
 	var out [][]*plan.Edge
 	for _, e := range edges {
@@ -190,11 +190,11 @@ func (b *builder) grouped(edges []*plan.Edge) [][]*plan.Edge {
 	return out
 }
 
-// tried is how many parts of a flow are looked at to find one that is a graph: one of which no such part is found soon
-// is a graph as a whole.
+// tried bounds the parts of a flow that are examined to find one that is a graph. If none is found soon, the whole flow
+// becomes a graph.
 const tried = 8
 
-// graph makes one graph of what begins with a node and holds another one: the smallest part of the flow that nothing
+// graph makes one graph of what begins with a node and contains another one: the smallest part of the flow that nothing
 // else leads into.
 func (b *builder) graph(i, until, holds int) ([]*Shape, int, bool) {
 	meet := i

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// round structures what goes round through a node: up to the one agent that may leave it is the body, what is
-// behind that the repair.
+// round structures the loop through a node: the part up to the only agent that may leave it is the body, and the part
+// after that the repair.
 func (b *builder) round(head, until int, in map[int]bool, deep int) (parts []*Shape, next int, ok bool) {
 	check, ok := b.check(in)
 	if !ok || b.p.Agents[check].Stuck || deep == deepest || until != b.end && in[until] {
@@ -44,7 +44,7 @@ func (b *builder) round(head, until int, in map[int]bool, deep int) (parts []*Sh
 	return b.leave(loop, check, leaving, until, deep, true)
 }
 
-// check finds the one agent from which edges lead out of a loop; some stay in it.
+// check finds the only agent from which edges lead out of a loop, while others stay in it.
 func (b *builder) check(in map[int]bool) (int, bool) {
 	check := -1
 	for i := range in {
@@ -84,9 +84,9 @@ func (b *builder) repair(of *plan.Agent, staying []*plan.Edge, head, deep int) (
 	return &Shape{Kind: Seq, Parts: []*Shape{branch, rest}}, true
 }
 
-// meeting returns where edges meet on their ways to a node that all of them lead to.
+// meeting returns where edges meet on their paths to a node that all of them lead to.
 func (b *builder) meeting(edges []*plan.Edge, head int) int {
-	at := map[int]int{} // the way of the first one
+	at := map[int]int{} // the path of the first one
 	for i := b.target(edges[0]); ; i = b.post[i] {
 		if at[i] = len(at); i == head || b.post[i] < 0 || b.post[i] == i {
 			break
@@ -105,8 +105,8 @@ func (b *builder) meeting(edges []*plan.Edge, head int) int {
 	return meet
 }
 
-// ends returns when an agent's output is taken by one of the edges that leave: by its own condition, unless one
-// before it that stays takes the same.
+// ends returns when one of the edges that leave takes an agent's output: by its own condition, unless an earlier edge
+// that stays takes the same value.
 func ends(edges []*plan.Edge, leaves func(*plan.Edge) bool) *predicate.Predicate {
 	var out *predicate.Predicate
 	var staying []*predicate.Predicate
@@ -141,21 +141,22 @@ func ends(edges []*plan.Edge, leaves func(*plan.Edge) bool) *predicate.Predicate
 	return out
 }
 
-// apart reports whether two tests surely never hold of the same: they ask the same for different values.
+// apart reports whether two tests certainly never hold for the same value: they compare the same thing with different
+// values.
 func apart(p, q *predicate.Predicate) bool {
 	v, _ := p.Value()
 	w, _ := q.Value()
 	return p.Op() == predicate.Eq && q.Op() == predicate.Eq && p.Field() == q.Field() && !generable.Equal(v, w)
 }
 
-// condition returns what an edge takes as a predicate, nil for everything.
+// condition returns what an edge takes as a predicate, or nil for everything.
 func condition(e *plan.Edge) *predicate.Predicate {
 	if e.Value == nil {
 		return e.Pred
 	}
 	p, err := predicate.New(predicate.Eq, "", e.Value)
 	if err != nil {
-		panic(err) // of regular expressions alone
+		panic(err) // only for regular expressions
 	}
 	return p
 }

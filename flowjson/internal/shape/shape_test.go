@@ -12,7 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// flow makes a plan of edges: "a>b" for all that a returns, "a?b" for an own value of it. The first agent is the start, and . is the end.
+// flow returns a plan of edges: "a>b" for everything that a returns, "a?b" for a specific value of it. The first agent
+// is the start, and . is the end.
 func flow(edges string) *plan.Plan {
 	p := &plan.Plan{Spec: &spec.Spec{}}
 	index := map[string]int{}
@@ -110,7 +111,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestLarge: large flows of all kinds are structured in little time and depth.
+// TestLarge checks that large flows of all kinds are structured with little time and depth.
 func TestLarge(t *testing.T) {
 	const n = 10_000
 	for name, edge := range map[string]func(i int) string{
@@ -141,7 +142,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// places counts the agents of a shape; one that is there twice counts twice.
+// places counts the agents of a shape; one that occurs twice counts twice.
 func places(s *Shape) int {
 	n := len(s.Nodes)
 	if s.Kind == Step {

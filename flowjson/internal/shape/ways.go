@@ -6,17 +6,17 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/plan"
 )
 
-// ways are the edges of a flow without their conditions: where each agent may lead, and what all ways to the end have
-// in common. The end has the index behind the last agent.
+// ways are the edges of a flow without their conditions: where each agent may lead, and what all paths to the end have
+// in common. The end has the index after the last agent.
 type ways struct {
 	next, before [][]int
-	order        []int // the agents that are reached, each behind one that leads to it
-	rank         []int // by agent: its place in order
+	order        []int // the reachable agents, each after one that leads to it
+	rank         []int // by agent: its index in order
 	end          int
 
-	dom, post []int // the last agent that all ways to one pass, and the first that all ways from it do
-	in, out   []int // when a walk of the tree of dominators enters and leaves
-	lost      int   // an agent from which no way leads to the end; -1 when there is none
+	dom, post []int // immediate dominators and post-dominators
+	in, out   []int // when a walk of the dominator tree enters and leaves
+	lost      int   // an agent from which no path leads to the end; -1 if there is none
 }
 
 func newWays(p *plan.Plan) *ways {
@@ -28,7 +28,7 @@ func newWays(p *plan.Plan) *ways {
 			if to < 0 {
 				to = n
 			}
-			if !slices.Contains(w.next[i], to) || len(w.next[i]) > 64 { // of many, some twice do no harm
+			if !slices.Contains(w.next[i], to) || len(w.next[i]) > 64 { // among many, a few duplicates do no harm
 				w.next[i] = append(w.next[i], to)
 			}
 		}
@@ -63,7 +63,7 @@ func newWays(p *plan.Plan) *ways {
 	return w
 }
 
-// reversed returns what is reached from a root, each before all that it leads to, but for what leads back.
+// reversed returns what is reachable from a root, each node before all that it leads to, except along back edges.
 func reversed(next [][]int, root int) []int {
 	type visit struct{ node, at int }
 	seen := make([]bool, len(next))
@@ -87,8 +87,8 @@ func reversed(next [][]int, root int) []int {
 	return out
 }
 
-// dominators finds the immediate dominator of each node that an order holds, after Cooper, Harvey and Kennedy: -1 of
-// the others, and the first one's is itself.
+// dominators finds the immediate dominator of each node in an order, after Cooper, Harvey and Kennedy. It is -1 for
+// other nodes, and the first node is its own.
 func dominators(before [][]int, order []int) []int {
 	at, dom := make([]int, len(before)), make([]int, len(before))
 	for i := range dom {
@@ -125,7 +125,7 @@ func dominators(before [][]int, order []int) []int {
 	return dom
 }
 
-// walk numbers the tree of dominators, so that one look says what dominates what.
+// walk numbers the dominator tree, so that dominance is decided by one comparison.
 func (w *ways) walk(root int) {
 	n := len(w.next)
 	kids := make([][]int, n)
@@ -153,11 +153,11 @@ func (w *ways) walk(root int) {
 	}
 }
 
-// dominates reports whether all ways to b pass a.
+// dominates reports whether all paths to b pass through a.
 func (w *ways) dominates(a, b int) bool { return w.in[a] <= w.in[b] && w.out[b] <= w.out[a] }
 
-// loop returns what goes round through a node: all that leads back to it without passing it. It is nil when nothing
-// does, or when something that leads back can be entered another way.
+// loop returns the nodes of the loop through a node: all that lead back to it without passing through it. It returns
+// nil if there are none, or if one of them can be entered another way.
 func (w *ways) loop(head int) map[int]bool {
 	var todo []int
 	for _, b := range w.before[head] {
@@ -181,9 +181,9 @@ func (w *ways) loop(head int) map[int]bool {
 	return in
 }
 
-// region returns what is reached from a node without passing another one, in the order of the flow; ok is false when
-// there is another way in, or when something in it has its place already. What goes round through its first node is
-// within it, unless the node is the head of a loop that is made around it.
+// region returns what is reachable from a node without passing through another one, in the order of the flow. ok is
+// false if there is another entry, or if something in it already has a place. A loop through its first node is part of
+// it, unless the node is the head of a loop being built around it.
 func (w *ways) region(from, until int, taken []bool, head bool) (nodes []int, ok bool) {
 	in := map[int]bool{from: true}
 	for todo := []int{from}; len(todo) > 0; todo = todo[1:] {

@@ -11,17 +11,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// checker looks at the graph of a flow.
+// checker checks the graph of a flow.
 type checker struct {
 	reader
 	spec   *Spec
-	agents map[string]int // the first of a name
-	names  []string       // of the agents
-	known  []bool         // by agent: all that leaves it leads somewhere
+	agents map[string]int // the first agent with a name
+	names  []string       // names of the agents
+	known  []bool         // by agent: all targets of its transitions are known
 
 	offered    map[string]bool // the local tools
 	toolNames  []string        // in the order of the file
-	toolsKnown bool            // there are no others: no server offers some
+	toolsKnown bool            // there are no others: no server provides any
 }
 
 // Check reports what is wrong with the graph of a flow.
@@ -35,7 +35,7 @@ func (s *Spec) Check() diag.List {
 		c.offered[t.Name] = true
 	}
 	c.declared()
-	if len(s.Agents) == 0 { // which was reported: nothing that speaks of one is worth a word
+	if len(s.Agents) == 0 { // that was reported: further reports would be noise
 		return c.list()
 	}
 	c.references()
@@ -46,7 +46,7 @@ func (s *Spec) Check() diag.List {
 	return c.list()
 }
 
-// declared reports what is declared twice.
+// declared reports duplicate declarations.
 func (c *checker) declared() {
 	for i, a := range c.spec.Agents {
 		first, twice := c.agents[a.Name]
@@ -87,7 +87,7 @@ func (c *checker) twice(what, name string, at, first *tree.Value) {
 		Notef(first.Span.Pos, "the first one stands")
 }
 
-// references finds what transitions, parallels and agents speak of.
+// references resolves what transitions, parallels and agents refer to.
 func (c *checker) references() {
 	s := c.spec
 	s.Leaves, c.known = make([][]*Edge, len(s.Agents)), make([]bool, len(s.Agents))
@@ -119,8 +119,8 @@ func (c *checker) references() {
 	}
 }
 
-// chain leads from each agent to the next one, where the file has no transitions. What a parallel runs is run
-// by it alone.
+// chain leads from each agent to the next one if the file has no transitions. An agent that a parallel runs is only run
+// by it.
 func (c *checker) chain() {
 	s, inside, before := c.spec, c.inside(), -1
 	for i := range s.Agents {
@@ -173,7 +173,7 @@ func (c *checker) refer(v *tree.Value, end bool) (int, bool) {
 	case prefixed:
 	default:
 		if d.Message == "" {
-			return 0, false // it is not kept
+			return 0, false // the result is not kept
 		}
 		names := c.names
 		if end {
@@ -187,8 +187,8 @@ func (c *checker) refer(v *tree.Value, end bool) (int, bool) {
 	return 0, false
 }
 
-// tools reports tools that an agent names and the flow does not have, as far as that is known: a
-// server lists its tools when it runs.
+// tools reports tools that an agent names and the flow does not have, as far as that is known: a server lists its tools
+// only when it runs.
 func (c *checker) tools(a *Agent) {
 	if !c.toolsKnown {
 		return
@@ -209,7 +209,7 @@ func (c *checker) tools(a *Agent) {
 	c.choice(a)
 }
 
-// choice reports a tool that an agent must call and may not.
+// choice reports a tool that an agent must call but may not.
 func (c *checker) choice(a *Agent) {
 	choice := a.Config.ToolChoice
 	if choice == "" || slices.Contains(choices, choice) || !a.Models() {
@@ -227,7 +227,7 @@ func (c *checker) choice(a *Agent) {
 	}
 }
 
-// reach reports agents that nothing leads to, flows that never end, and cycles without a bound.
+// reach reports unreachable agents, flows that never end, and cycles without a bound.
 func (c *checker) reach() {
 	s := c.spec
 	if len(s.Transitions) > 0 {
@@ -242,7 +242,7 @@ func (c *checker) reach() {
 	ends := []int{}
 	for i, edges := range s.Leaves {
 		if len(edges) == 0 {
-			ends = append(ends, i) // where nothing leads on, the flow ends
+			ends = append(ends, i) // an agent without transitions ends the flow
 		}
 		for _, e := range edges {
 			switch {
@@ -258,7 +258,7 @@ func (c *checker) reach() {
 	_, ending := spread(back, ends...)
 	s.Order = order
 	for i := range s.Agents {
-		if reached[i] && !c.known[i] { // something leads to what is not known
+		if reached[i] && !c.known[i] { // something leads to an unknown agent
 			c.cycles(start)
 			return
 		}
@@ -275,18 +275,18 @@ func (c *checker) reach() {
 		if reached[i] && !ending[i] {
 			help := fmt.Sprintf("let a transition lead to %q, or to an agent that none leaves", Finish)
 			c.report(diag.FlowNoEnd, s.Leaves[i][0].To, help, "from %s on this flow never ends", a.label())
-			break // what comes before it, or goes round with it, has the same reason
+			break // agents before it, or in a cycle with it, have the same cause
 		}
 	}
 	c.cycles(start)
 }
 
-// takings reports parts of a verdict that are taken of what is none.
+// takings reports parts of a verdict that are taken from something else.
 func (c *checker) takings() {
 	s := c.spec
 	for i, edges := range s.Leaves {
 		from := s.Agents[i]
-		verdict := !from.Models() || from.Type == Verify // what a transform or a parallel passes on, its nodes say
+		verdict := !from.Models() || from.Type == Verify // for what a transform or a parallel passes on, its nodes decide
 		for _, e := range edges {
 			taken := e.Projection != nil && *e.Projection != ""
 			switch {
@@ -301,7 +301,7 @@ func (c *checker) takings() {
 	}
 }
 
-// spread returns what some lead to, and what those lead to: in the order in which it is reached, and marked.
+// spread returns what is reachable from some nodes: in the order in which it is reached, and marked.
 func spread(next [][]int, from ...int) (order []int, marked []bool) {
 	marked = make([]bool, len(next))
 	reach := func(nodes []int) {
@@ -319,14 +319,14 @@ func spread(next [][]int, from ...int) (order []int, marked []bool) {
 	return order, marked
 }
 
-// cycles reports the first transition that leads back, where nothing bounds how often.
+// cycles reports the first transition that leads back, if nothing bounds the repetitions.
 func (c *checker) cycles(start int) {
 	if c.o.Bounded {
 		return
 	}
 	const begun, done = 1, 2
 	state := make([]int, len(c.spec.Agents))
-	var back func(i int) bool // reports whether a transition leads back, and reports it
+	var back func(i int) bool // reports a transition that leads back, and whether there is one
 	back = func(i int) bool {
 		state[i] = begun
 		for _, e := range c.spec.Leaves[i] {

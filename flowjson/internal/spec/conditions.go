@@ -10,8 +10,7 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
-// conditions looks at the transitions that leave an agent: which can never be taken, and what none
-// of them takes.
+// conditions checks the transitions that leave an agent: which can never be taken, and what none of them takes.
 func (c *checker) conditions(i int) {
 	a, edges := c.spec.Agents[i], c.spec.Leaves[i]
 	verdict := a.Type == Verify
@@ -25,7 +24,7 @@ func (c *checker) conditions(i int) {
 				Notef(always.At.Span.Pos, "this one takes all before it")
 			continue
 		}
-		if e.At == nil { // one after the other
+		if e.At == nil { // an edge of a chain without transitions
 			return
 		}
 		if e.Condition == nil {
@@ -62,8 +61,8 @@ func (c *checker) conditions(i int) {
 	}
 }
 
-// follow follows the conditions of an agent over what it may return. It returns which of them hold of something, which
-// of something that none before it takes, and what none of them takes.
+// follow applies the conditions of an agent to the values it may return. It returns which of them hold for some value,
+// which for some value that no earlier one takes, and the values that none of them takes.
 func (c *checker) follow(a *Agent, edges []*Edge, kind tree.Kind, open bool) (holds, taken []bool, left []string) {
 	holds, taken = make([]bool, len(edges)), make([]bool, len(edges))
 	miss := func(text string) {
@@ -73,7 +72,7 @@ func (c *checker) follow(a *Agent, edges []*Edge, kind tree.Kind, open bool) (ho
 	}
 	if a.Type == Verify || kind == tree.Bool {
 		for _, got := range []bool{true, false} {
-			r := newRow([]sample{{}}) // of true and false alone
+			r := newRow([]sample{{}}) // true and false only
 			shown := strconv.FormatBool(got)
 			if a.Type == Verify {
 				feedback := func(c *Condition) bool { return c.Part() == "feedback" }
@@ -118,11 +117,11 @@ func (c *checker) follow(a *Agent, edges []*Edge, kind tree.Kind, open bool) (ho
 	return holds, taken, left
 }
 
-// mostMissed is how many values that nothing takes a message names.
+// mostMissed bounds the values without a transition that a message names.
 const mostMissed = 4
 
-// literal is what the condition compares with. A number in quotes counts as one where numbers come, unless the file says beside it
-// that it is a text.
+// literal returns the literal of the condition. A number in quotes counts as a number where numbers are expected,
+// unless the file declares it to be a text.
 func (c *Condition) literal(kind tree.Kind) value {
 	if c.Literal == nil {
 		return value{}
@@ -144,8 +143,8 @@ func (c *Condition) literal(kind tree.Kind) value {
 	return v
 }
 
-// Domain is the kind of values that an agent returns, tree.Null when unknown: what its transitions
-// compare it with says what it is asked for.
+// Domain returns the kind of values that an agent returns, tree.Null if unknown. What its transitions compare its
+// output with shows what it is asked for.
 func Domain(a *Agent, edges []*Edge) tree.Kind {
 	switch {
 	case a.Type == Transform && a.Projection == "success":
@@ -156,13 +155,13 @@ func Domain(a *Agent, edges []*Edge) tree.Kind {
 		return tree.Null
 	}
 	kinds := map[tree.Kind]bool{}
-	quoted := true // all that reads as a number is one word among others
+	quoted := true // everything that reads as a number is a word among others
 	for _, e := range edges {
 		cond := e.Condition
 		if cond == nil || cond.Literal == nil {
 			continue
 		}
-		kind := cond.literal(tree.Number).kind // one in quotes counts
+		kind := cond.literal(tree.Number).kind // a number in quotes counts
 		kinds[kind] = true
 		if kind == tree.Number && (cond.Literal.Kind != tree.String || operation.Orders(cond.Operation)) {
 			quoted = false

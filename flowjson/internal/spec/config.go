@@ -28,7 +28,7 @@ func (r *reader) config(a *Agent, v *tree.Value) {
 	r.speculates(a, v.Get("speculation"))
 }
 
-// speculates drops a speculation that the provider of the agent's model has no member for: it would refuse the request.
+// speculates drops a speculation that the provider of the agent's model does not support: it would reject the request.
 func (r *reader) speculates(a *Agent, v *tree.Value) {
 	provider, _, _ := strings.Cut(a.Model, "/")
 	if a.Config.Speculation == "" || provider == "openai" {
@@ -38,7 +38,7 @@ func (r *reader) speculates(a *Agent, v *tree.Value) {
 	r.warn(diag.FlowIgnored, v, "leave it out, or use a model of openai", "speculation is not sent: models of %s do not take it", cmp.Or(provider, "other providers"))
 }
 
-// between reads a number from 0 to most, nil where there is none.
+// between reads a number from 0 to most, or returns nil if there is none.
 func (r *reader) between(v *tree.Value, most float64) *float64 {
 	if v == nil || v.Kind != tree.Number || v.Broken {
 		return nil
@@ -51,7 +51,7 @@ func (r *reader) between(v *tree.Value, most float64) *float64 {
 	return &n
 }
 
-// whole reads a whole number of at least some size, otherwise where there is none.
+// whole reads a whole number of at least least, or returns otherwise if there is none.
 func (r *reader) whole(v *tree.Value, least, otherwise int) int {
 	if v == nil || v.Kind != tree.Number || v.Broken {
 		return otherwise
@@ -67,8 +67,8 @@ func (r *reader) whole(v *tree.Value, least, otherwise int) int {
 // choices are the words of toolChoice.
 var choices = []string{"auto", "required", "none"}
 
-// toolChoice reads what the first answer must do: a word, the name of a tool, or the object that a serializer of
-// classes writes, {"type": "….ToolChoice.Named", "name": "…"}.
+// toolChoice reads what the first answer must call: a word, the name of a tool, or the object that a class serializer
+// writes, {"type": "….ToolChoice.Named", "name": "…"}.
 func (r *reader) toolChoice(v *tree.Value) string {
 	switch {
 	case v == nil:

@@ -6,14 +6,14 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
-// Extra is what a file says to people alone about one of its objects.
+// Extra is what a file says about one of its objects only for people.
 type Extra struct {
 	Text  string      // a description or a comment, or
-	Key   string      // the path of a member that nothing reads
+	Key   string      // the path of a member that is not read
 	Value *tree.Value // and its value
 }
 
-// Extras returns what the file says about the flow as a whole, but for its description.
+// Extras returns what the file says about the flow as a whole, except its description.
 func (s *Spec) Extras() []Extra {
 	return append(comments(s.Root), unread(s.Root, "", append([]field{{name: "description"}}, flowFields...))...)
 }
@@ -32,7 +32,7 @@ func (a *Agent) Extras() []Extra {
 	out = append(out, said(a.At.Get("config"), "config.", configFields)...)
 	out = append(out, said(a.At.Get("prompt"), "prompt.", promptFields)...)
 	out = append(out, said(a.At.Get("params"), "params.", paramFields[a.Type])...)
-	if schema := a.Output; schema != nil { // what an agent returns, its transitions say
+	if schema := a.Output; schema != nil { // the transitions say what an agent returns
 		out = append(out, Extra{Key: "output.schema", Value: schema})
 	}
 	return append(out, said(a.At.Get("output"), "output.", outputFields)...)
@@ -47,7 +47,7 @@ func (t *Tool) Extras() []Extra {
 	return append(said(t.At, "", toolFields), said(t.At.Get("parameters"), "parameters.", fields)...)
 }
 
-// Extras returns what the file says about a transition; nothing of one that it does not have.
+// Extras returns what the file says about a transition, or nothing for one that is not in the file.
 func (t *Transition) Extras() []Extra {
 	if t.At == nil {
 		return nil
@@ -56,7 +56,7 @@ func (t *Transition) Extras() []Extra {
 	return append(out, said(t.At.Get("transformation"), "transformation.", valueFields)...)
 }
 
-// said returns the comments of an object and of its members, its description, and what nothing reads of it.
+// said returns the comments of an object and of its members, its description, and its members that are not read.
 func said(v *tree.Value, path string, fields []field) []Extra {
 	if v == nil {
 		return nil
@@ -72,7 +72,7 @@ func comments(v *tree.Value) []Extra {
 	return out
 }
 
-// apart are the members about whose contents something else says what the file does.
+// apart are the members whose contents are reported elsewhere.
 var apart = []string{"agents", "tools", "transitions", "config", "prompt", "params", "output", "parameters", "condition", "transformation"}
 
 func unread(v *tree.Value, path string, fields []field) []Extra {
@@ -93,7 +93,7 @@ func unread(v *tree.Value, path string, fields []field) []Extra {
 	return out
 }
 
-// within returns the comments of a value and of all in it.
+// within returns the comments of a value and of everything in it.
 func within(v *tree.Value) []Extra {
 	out := comments(v)
 	for _, m := range v.Members {

@@ -10,28 +10,28 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// reader makes a spec of a tree.
+// reader makes a spec from a tree.
 type reader struct {
 	o            Options
 	defaultModel string
 	found        diag.Reporter
 }
 
-// list returns what was found.
+// list returns the findings.
 func (r *reader) list() diag.List {
 	r.found.Sum()
 	return r.found.Diagnostics()
 }
 
-// report adds what is wrong with a value, with the remedy and its pointer. Beyond [diag.MostAlike] of one likeness it
-// only counts.
+// report reports an error in a value, with the remedy and its pointer. Beyond [diag.MostAlike] similar ones it only
+// counts.
 //
 //go:noinline
 func (r *reader) report(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
 	return r.add(diag.Error, code, v, help, format, args)
 }
 
-// warn reports what is not an error.
+// warn reports a warning.
 func (r *reader) warn(code diag.Code, v *tree.Value, help, format string, args ...any) *diag.Diagnostic {
 	return r.add(diag.Warning, code, v, help, format, args)
 }
@@ -53,16 +53,16 @@ func (r *reader) add(s diag.Severity, code diag.Code, v *tree.Value, help, forma
 	return d
 }
 
-// mostShown is how many characters of a name or a pointer a message shows.
+// mostShown bounds the characters of a name or a pointer in a message.
 const mostShown = 200
 
-// fields holds an object against the members that it may have.
+// fields checks an object against the members that it may have.
 func (r *reader) fields(v *tree.Value, what string, fields []field) {
 	if v == nil || v.Kind != tree.Object {
 		return
 	}
 	meant := map[string]bool{}
-	var free []string // the names that no member has
+	var free []string // allowed names that the object does not use
 	for _, f := range fields {
 		if v.Get(f.name) == nil {
 			free = append(free, f.name)
@@ -89,7 +89,7 @@ func (r *reader) fields(v *tree.Value, what string, fields []field) {
 	}
 }
 
-// misfit reports a member of a kind that it must not be.
+// misfit reports a member whose value has the wrong kind.
 func (r *reader) misfit(m tree.Member, f field) {
 	kinds := f.kinds
 	want := text.Each(kinds, tree.Kind.String)
@@ -104,13 +104,13 @@ func (r *reader) misfit(m tree.Member, f field) {
 	}
 }
 
-// quote adds the remedy that a value must be in quotes.
+// quote adds the remedy to put a value in quotes.
 func quote(d *diag.Diagnostic, v *tree.Value) {
 	d.Help = []string{"write it in quotes"}
 	d.Fixes = []diag.Fix{{Message: "put it in quotes", Span: v.Span, Replacement: `"` + v.Text + `"`}}
 }
 
-// unread reports a member that nothing reads. It may be a name that is free, written wrongly.
+// unread reports a member that is not read. It may be a misspelling of a free name.
 func (r *reader) unread(m tree.Member, what string, fields []field, free []string, meant map[string]bool) {
 	if m.Key == "description" || m.Key == "$schema" || m.Key == "comment" {
 		return
@@ -118,11 +118,11 @@ func (r *reader) unread(m tree.Member, what string, fields []field, free []strin
 	names := text.Each(fields, func(f field) string { return f.name })
 	near, ok := diag.Suggest(m.Key, free)
 	severity := diag.Warning
-	if ok && fields[slices.Index(names, near)].needed { // then something lacks that the flow cannot do without
+	if ok && fields[slices.Index(names, near)].needed { // then a required member is missing
 		severity = diag.Error
 	}
 	help := "leave it out, or put it into description; " + what + " has " + strings.Join(names, ", ")
-	if part := belongs(what, m.Key); part != "" { // what it says is not to be lost: toolNames restricts, and so do others
+	if part := belongs(what, m.Key); part != "" { // its content must not be lost: toolNames and others restrict the agent
 		severity, ok = diag.Error, false
 		help = fmt.Sprintf("it belongs into %s: %q: {%q: …}", part, part, m.Key)
 	}
@@ -135,7 +135,7 @@ func (r *reader) unread(m tree.Member, what string, fields []field, free []strin
 	}
 }
 
-// belongs returns the member of an agent in which a key stands that stands beside it, "" for any other key.
+// belongs returns the member of an agent that should contain a key found next to it, or "" for any other key.
 func belongs(what, key string) string {
 	if what != "an agent" {
 		return ""
@@ -154,7 +154,7 @@ func belongs(what, key string) string {
 	return ""
 }
 
-// means says that a word is meant by the text at the diagnostic's span.
+// means says that the text at the diagnostic's span means a word.
 func means(d *diag.Diagnostic, word string) {
 	d.Help = append(d.Help, fmt.Sprintf("did you mean %q?", word))
 	d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + word, Span: d.Span, Replacement: `"` + word + `"`})
@@ -169,7 +169,7 @@ func (r *reader) oneOf(v *tree.Value, what string, words []string) bool {
 	return false
 }
 
-// meant suggests a word for the one that v is, as a remedy and as a fix.
+// meant suggests a word in place of v, as a remedy and as a fix.
 func meant(d *diag.Diagnostic, v *tree.Value, words []string) {
 	near, ok := diag.Suggest(v.Text, words)
 	switch {

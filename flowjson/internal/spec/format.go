@@ -4,14 +4,14 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
-// field is a member that an object may have. The tables of fields are what a file is read against and what the schema
-// for editors is made of.
+// field is a member that an object may have. The tables of fields define both how a file is read and the schema for
+// editors.
 type field struct {
 	name   string
-	kinds  []tree.Kind // nil: any
+	kinds  []tree.Kind // nil for any
 	needed bool
 	doc    string
-	words  []string // of a text: those that there are; nil: any
+	words  []string // for a text: the allowed words; nil for any
 	of     []field  // the members of an object, or of the objects of a list
 }
 
@@ -41,7 +41,7 @@ func oneOf(f field, words []string) field {
 	return f
 }
 
-// The objects of a flow. A description is taken anywhere: it is for people.
+// The objects of a flow. A description is allowed everywhere: it is for people.
 var (
 	flowFields = []field{
 		needed(word("id", "Names the flow.")),

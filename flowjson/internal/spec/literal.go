@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Value returns what a condition compares with, where values of a kind come: a number in quotes counts as one
-// where numbers come, and so do true and false. Null stands for any kind.
+// Value returns the literal of a condition on values of a kind: a quoted number counts as a number where numbers are
+// expected, and likewise true and false. Null stands for any kind.
 func (c *Condition) Value(kind tree.Kind) generable.Value {
 	v := c.literal(kind)
 	switch v.kind {
@@ -22,8 +22,8 @@ func (c *Condition) Value(kind tree.Kind) generable.Value {
 	return generable.StrOf(v.text)
 }
 
-// Typed returns what a condition compares with as the format's origin reads it: by the type that is written beside
-// it, else by its text, whether that stands in quotes or not: true or false, a whole number, a number, a text.
+// Typed returns the literal of a condition as the format's origin reads it: by the declared type or, without one, by
+// its text, quoted or not: true or false, a whole number, a number, a text.
 func (c *Condition) Typed() generable.Value {
 	text := c.Literal.Text
 	switch kind := c.Kind; {
@@ -38,13 +38,13 @@ func (c *Condition) Typed() generable.Value {
 	return generable.StrOf(text)
 }
 
-// finite reads a number in decimal digits. Words such as inf and nan are texts.
+// finite reads a decimal number. Words such as inf and nan are texts.
 func finite(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) && !strings.ContainsAny(text, "xX_")
 }
 
-// numeral reads a number: a whole one as an int, unless it must be a float.
+// numeral reads a number: a whole one becomes an int, unless it must be a float.
 func numeral(text string, float bool) generable.Value {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && !float {
 		return generable.IntOf(n)
@@ -56,7 +56,7 @@ func numeral(text string, float bool) generable.Value {
 	return generable.StrOf(text)
 }
 
-// Index returns the place of an agent by its name: the first one of that name.
+// Index returns the index of the first agent with a name.
 func (s *Spec) Index(name string) (int, bool) {
 	i, ok := s.named[name]
 	return i, ok

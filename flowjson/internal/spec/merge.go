@@ -20,10 +20,10 @@ func (c *Condition) Result() (index int, part string, ok bool) {
 	return n, fields[2], err == nil && n >= 0 && slices.Contains(resultParts, fields[2])
 }
 
-// resultParts are what a merge asks of a result.
+// resultParts are the parts of a result that a merge can test.
 var resultParts = []string{"output", "input", "name"}
 
-// merge reports a merge that asks for what its parallel does not return, or that never holds.
+// merge reports a merge that names something its parallel does not return, or that never holds.
 func (c *checker) merge(a *Agent) {
 	m := a.Merge
 	if m == nil || m.Literal == nil || m.Operation == "" || m.variable == nil || len(a.Children) == 0 {
@@ -40,7 +40,7 @@ func (c *checker) merge(a *Agent) {
 			"the merge of %s asks for result %d, and it runs %d", a.label(), index, len(a.Children))
 		return
 	case c.o.Compat:
-		return // conditions are evaluated as they are
+		return // conditions are evaluated literally
 	}
 	want := m.literal(tree.Null)
 	switch op := m.Operation; {

@@ -10,15 +10,15 @@ import (
 
 var providers = []string{"openai", "anthropic", "google", "googleai", "mistral", "deepseek", "openrouter", "ollama"}
 
-// spellings are how koog writes names of models that providers write otherwise.
+// spellings maps koog's names of models to the providers' names.
 var spellings = map[string]string{
 	"gpt4o": "gpt-4o", "gpt4omini": "gpt-4o-mini", "gpt41": "gpt-4.1", "gpt41mini": "gpt-4.1-mini", "gpt5": "gpt-5", "gpt5mini": "gpt-5-mini",
 	"sonnet4": "claude-sonnet-4-0", "opus4": "claude-opus-4-0", "sonnet37": "claude-3-7-sonnet-latest", "haiku35": "claude-3-5-haiku-latest",
 	"gemini20flash": "gemini-2.0-flash", "gemini25pro": "gemini-2.5-pro", "gemini25flash": "gemini-2.5-flash",
 }
 
-// model returns the name of a model as the file writes it, "" without one. It reports one that its provider
-// does not know.
+// model returns the name of a model as the file writes it, or "" without one. It reports a model that its provider does
+// not know.
 func (r *reader) model(v *tree.Value) string {
 	if v == nil || v.Kind != tree.String {
 		return ""
@@ -27,11 +27,11 @@ func (r *reader) model(v *tree.Value) string {
 	return v.Text
 }
 
-// families are how the names of a provider's models begin.
+// families maps prefixes of model names to providers.
 var families = []struct{ begins, provider string }{{"claude", "anthropic"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
 	{"gemini", "google"}, {"mistral", "mistral"}, {"codestral", "mistral"}, {"deepseek", "deepseek"}, {"llama", "ollama"}, {"qwen", "ollama"}}
 
-// providerOf returns the provider of a model, "" for a name of none.
+// providerOf returns the provider of a model, or "" for an unknown name.
 func providerOf(name string) string {
 	for _, f := range families {
 		if strings.HasPrefix(strings.ToLower(name), f.begins) {

@@ -19,8 +19,7 @@ var (
 	toolTypes  = []string{"mcp", "local"}
 )
 
-// Read makes a spec of a tree, and reports what breaks the format. The spec is nil when the tree
-// is not a flow.
+// Read makes a spec from a tree, and reports violations of the format. The spec is nil if the tree is not a flow.
 func Read(root *tree.Value, o Options) (*Spec, diag.List) {
 	r := &reader{o: o}
 	if root.Kind != tree.Object {
@@ -39,7 +38,7 @@ func Read(root *tree.Value, o Options) (*Spec, diag.List) {
 	return s, r.list()
 }
 
-// objects reads the items of a list that are objects; it reports the others.
+// objects reads the items of a list that are objects, and reports the others.
 func objects[T any](r *reader, v *tree.Value, key, what string, read func(*tree.Value) T) []T {
 	var out []T
 	for _, item := range v.ItemsOf(key) {
@@ -52,7 +51,7 @@ func objects[T any](r *reader, v *tree.Value, key, what string, read func(*tree.
 	return out
 }
 
-// texts are the items of a list that are texts; it reports the others.
+// texts returns the items of a list that are texts, and reports the others.
 func (r *reader) texts(v *tree.Value, key string) []*tree.Value {
 	var out []*tree.Value
 	for _, item := range v.ItemsOf(key) {
@@ -111,7 +110,7 @@ func (r *reader) named(name *tree.Value, what string) {
 	}
 }
 
-// toolNames says what an agent may call: all tools of the flow, or those that it names.
+// toolNames reads what an agent may call: all tools of the flow, or those that it names.
 func (r *reader) toolNames(a *Agent, names *tree.Value) {
 	a.AllTools = a.Models() && (names == nil || names.Kind == tree.Null)
 	if names != nil && names.Kind == tree.Array && len(names.Items) == 0 {
@@ -119,7 +118,7 @@ func (r *reader) toolNames(a *Agent, names *tree.Value) {
 	}
 }
 
-// runtime returns what carries an agent out.
+// runtime returns the runtime of an agent.
 func (r *reader) runtime(a *Agent, v *tree.Value) string {
 	if v == nil || v.Kind != tree.String {
 		return Koog
@@ -135,7 +134,7 @@ func (r *reader) runtime(a *Agent, v *tree.Value) string {
 	return Koog
 }
 
-// scalar returns a text, a number or a truth value as a text, "" for anything else.
+// scalar returns a text, a number or a truth value as a text, or "" for anything else.
 func scalar(v *tree.Value) string {
 	if v == nil || v.Kind == tree.Null || v.Kind > tree.String {
 		return ""
@@ -143,7 +142,7 @@ func scalar(v *tree.Value) string {
 	return v.Text
 }
 
-// projections reads what a transform takes of what arrives.
+// projections reads which part of its input a transform takes.
 func (r *reader) projections(a *Agent, params *tree.Value) {
 	if a.Type != Transform {
 		return
@@ -161,7 +160,7 @@ func (r *reader) projections(a *Agent, params *tree.Value) {
 	}
 }
 
-// projection is the part of a verdict that an expression takes: input.feedback.
+// projection returns the part of a verdict that an expression takes: input.feedback.
 func (r *reader) projection(v *tree.Value) string {
 	value := v.Get("value")
 	if value == nil || value.Kind != tree.String {
@@ -180,7 +179,7 @@ func (r *reader) projection(v *tree.Value) string {
 
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// parts are what a verdict is made of.
+// parts are the parts of a verdict.
 var parts = []string{"success", "feedback"}
 
 func (r *reader) transition(v *tree.Value) *Transition {
@@ -215,15 +214,15 @@ func (r *reader) condition(v *tree.Value, what string) *Condition {
 		c.Kind, c.Literal = l.TextOf("type"), r.data(l)
 	}
 	if l := c.Literal; l != nil && (l.Broken || l.Kind == tree.Null || l.Kind == tree.Array || l.Kind == tree.Object) {
-		c.Literal = nil // reported
+		c.Literal = nil // it was reported
 	}
 	return c
 }
 
-// literalTypes are the types of values that conditions compare with.
+// literalTypes are the types of literals in conditions.
 var literalTypes = []string{"string", "int", "double", "boolean"}
 
-// data returns the value that stands with its type beside it, nil where it is not one.
+// data returns the value of an object that holds a value and its type, or nil for anything else.
 func (r *reader) data(v *tree.Value) *tree.Value {
 	kind, data := v.Get("type"), v.Get("data")
 	if data == nil || data.Broken {
@@ -253,12 +252,12 @@ func (r *reader) data(v *tree.Value) *tree.Value {
 	return data
 }
 
-// placeholder matches what other formats fill in: ${a.b}, {{ a }}. The second pattern is of one that may be meant as it stands, as in
-// code: {a}.
+// placeholder matches placeholders of other formats: ${a.b}, {{ a }}. The second pattern matches {a}, which may be
+// meant literally, for example in code.
 var placeholder, maybePlaceholder = lazy.Regexp(`\$\{[^}\s]*\}|\{\{\s*[A-Za-z_][\w.]*\s*\}\}`),
 	lazy.Regexp(`(?:^|[\s"'“(\[:,])(\{[A-Za-z_][\w.]*\})`)
 
-// placeholders reports what looks as if it were filled in, and is not.
+// placeholders reports what looks like a placeholder and is not replaced.
 func (r *reader) placeholders(v *tree.Value) {
 	found, severity := placeholder().FindString(v.Text), diag.Warning
 	if found == "" {
@@ -279,7 +278,7 @@ func (a *Agent) label() string {
 	return text.Clip(a.Name, mostShown)
 }
 
-// Span returns the place of the agent's name, or of its beginning where it has none.
+// Span returns the span of the agent's name, or of its beginning if it has none.
 func (a *Agent) Span() diag.Span {
 	if a.NameAt != nil {
 		return a.NameAt.Span

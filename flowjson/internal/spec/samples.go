@@ -16,7 +16,7 @@ import (
 
 // sample is a value that an agent may return, one for all that its conditions do not distinguish.
 type sample struct {
-	text string // as a message names it
+	text string // as messages show it
 	value
 }
 
@@ -24,8 +24,8 @@ type sample struct {
 type value struct {
 	kind  tree.Kind
 	num   float64
-	text  string // of a text, else true or false
-	lower string // of a text: orders ignore case
+	text  string // the text, or true or false
+	lower string // lower case, for texts: orders ignore case
 }
 
 func textValue(s string) value { return value{kind: tree.String, text: s, lower: strings.ToLower(s)} }
@@ -37,11 +37,11 @@ func (v value) compare(w value) int {
 	return cmp.Or(strings.Compare(v.lower, w.lower), strings.Compare(v.text, w.text))
 }
 
-// row holds samples in their order. Each condition holds of all between two of them, or of all that are not, so that
-// many conditions are followed in about as many steps.
+// row holds sorted samples. Each condition holds for all samples between two of them, or for all others, so the number
+// of steps to evaluate many conditions is about their number.
 type row struct {
 	samples []sample
-	next    []int // by sample: the first one from there on that nothing has taken, as far as it is known
+	next    []int // by sample: the first one from there on that nothing has taken, as far as known
 }
 
 func newRow(samples []sample) *row {
@@ -66,8 +66,7 @@ func (r *row) left(i int) int {
 	return end
 }
 
-// take takes the samples from one to before another, and reports whether there are some, and some that nothing has
-// taken before.
+// take takes the samples in [from, to), and reports whether there are any, and any that nothing has taken before.
 func (r *row) take(from, to int) (holds, taken bool) {
 	if from >= to {
 		return false, false
@@ -78,7 +77,7 @@ func (r *row) take(from, to int) (holds, taken bool) {
 	return true, taken
 }
 
-// follow takes what a condition holds of; none holds of all.
+// follow takes the samples for which a condition holds; a nil condition holds for all.
 func (r *row) follow(c *Condition) (holds, taken bool) {
 	all := len(r.samples)
 	if c == nil || all == 0 {
@@ -102,7 +101,7 @@ func (r *row) follow(c *Condition) (holds, taken bool) {
 	if !same {
 		return false, false
 	}
-	if want.kind == tree.String { // no case
+	if want.kind == tree.String { // without upper and lower case
 		from = sort.Search(all, func(i int) bool { return r.samples[i].lower >= want.lower })
 		to = sort.Search(all, func(i int) bool { return r.samples[i].lower > want.lower })
 	}
@@ -117,7 +116,7 @@ func (r *row) follow(c *Condition) (holds, taken bool) {
 	return r.take(0, to)
 }
 
-// truth reports whether a condition holds of true or of false.
+// truth reports whether a condition holds for true or for false.
 func (c *Condition) truth(got bool) bool {
 	want := c.literal(tree.Bool)
 	same := want.kind == tree.Bool && (want.text == "true") == got
@@ -134,12 +133,12 @@ func (c *Condition) truth(got bool) bool {
 	return false
 }
 
-// asked are the literals that conditions compare with.
+// asked holds the literals that conditions compare with.
 type asked struct {
 	texts   []string
 	numbers []float64
-	whole   bool // all numbers are
-	rest    bool // what equals none of them comes too
+	whole   bool // all numbers are whole
+	rest    bool // values that equal none of them are possible
 }
 
 func ask(edges []*Edge, kind tree.Kind, of func(*Condition) bool) asked {
@@ -155,7 +154,7 @@ func ask(edges []*Edge, kind tree.Kind, of func(*Condition) bool) asked {
 		} else {
 			a.texts = append(a.texts, v.text)
 		}
-		a.rest = a.rest || c.Operation != operation.Equals // then it may say something else
+		a.rest = a.rest || c.Operation != operation.Equals // then other values are possible
 	}
 	slices.Sort(a.texts)
 	slices.Sort(a.numbers)
@@ -163,7 +162,7 @@ func ask(edges []*Edge, kind tree.Kind, of func(*Condition) bool) asked {
 	return a
 }
 
-// strings returns texts as many as the conditions distinguish: those that they name and, where others come, one
+// strings returns as many texts as the conditions distinguish: those that they name and, if others are possible, one
 // before the first and one after each.
 func (a asked) strings(rest bool) []sample {
 	var out []sample
@@ -178,7 +177,7 @@ func (a asked) strings(rest bool) []sample {
 	return out
 }
 
-// numerals returns the numbers that the conditions name, one between each two, and one beyond the first and the last.
+// numerals returns the numbers that the conditions name, one between each two, and one beyond each end.
 func (a asked) numerals() []sample {
 	var out []sample
 	add := func(text string, n float64) {

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
-// Schema returns the JSON Schema of the format, draft 2020-12, for editors. It is made of the tables that files are
-// read against. What it accepts has the right form; whether a flow is sound, the check says.
+// Schema returns the JSON Schema of the format, draft 2020-12, for editors. It is built from the tables that files are
+// read against. It checks the form of a flow; Check decides whether the flow is sound.
 func Schema() []byte {
 	agent := objectSchema(agentFields)
 	agent["allOf"] = cases("type", agentTypes, func(kind string) schema {
@@ -33,19 +33,19 @@ func Schema() []byte {
 	root["required"] = []string{"id", "version", "agents"}
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		panic(err) // of what no schema holds
+		panic(err) // no schema contains such values
 	}
 	return append(out, '\n')
 }
 
 type schema = map[string]any
 
-// typed is the condition that a type matches.
+// typed returns the condition that a type matches.
 func typed(pattern string) schema {
 	return schema{"properties": schema{"type": schema{"pattern": pattern}}}
 }
 
-// cases say what holds by the value of a member.
+// cases returns the schemas that apply by the value of a member.
 func cases(key string, words []string, then func(string) schema) []schema {
 	var out []schema
 	for _, w := range words {
@@ -81,7 +81,7 @@ func fieldSchema(f field) schema {
 	case f.words != nil:
 		s["enum"] = f.words
 		return s
-	case !f.needed && !list && kinds != nil: // null leaves it out
+	case !f.needed && !list && kinds != nil: // null means absent
 		kinds = append(kinds, "null")
 	}
 	if len(kinds) == 1 {

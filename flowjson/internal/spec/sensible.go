@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/flowjson/internal/tree"
 )
 
-// sensible reports conditions that say nothing about what an agent returns. It reports whether
-// the transitions can be followed.
+// sensible reports conditions that do not fit what an agent returns. It reports whether the transitions can be
+// followed.
 func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.Kind) bool {
 	if cond.Literal == nil || cond.Operation == "" || cond.variable == nil {
 		return false // already reported
@@ -18,7 +18,7 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 	part := cond.Part()
 	switch {
 	case c.o.Compat && !verdict:
-		return true // a value of any kind meets any literal, whatever the variable is called
+		return true // a value of any kind matches any literal, whatever the variable is called
 	case verdict && !slices.Contains(parts, part):
 		c.report(diag.FlowCondition, cond.variable, `ask "output.success", which is true or false, or "output.feedback", a text`, "%s returns a verdict, which has no %q", a.label(), part)
 		return false
@@ -63,7 +63,7 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 	return true
 }
 
-// constant reports whether a condition was reported to be one.
+// constant reports whether a condition was reported as constant.
 func (c *checker) constant(e *Edge) bool {
 	return e.Condition.Operation == operation.And && e.Condition.Literal != nil && e.Condition.Literal.Text == "false"
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// declare writes the variable of an agent, with what the file says about it. A transform of a structure stands where
-// it is used.
+// declare writes the variable of an agent, with what the file says about it. A transform in a structure is written
+// where it is used.
 func (w *writer) declare(a *plan.Agent) {
 	said := notes(a.Extras())
 	switch a.Type {
@@ -46,7 +46,7 @@ func (w *writer) variable(a *plan.Agent, kind string, d *doc, said []string) {
 	w.b.WriteByte('\n')
 }
 
-// transform writes an agent that takes a part of what arrives, or all of it.
+// transform writes an agent that takes a part of its input, or all of it.
 func transform(a *plan.Agent) *doc {
 	if a.Projection == "" {
 		t := typeText(a.In)
@@ -59,7 +59,7 @@ func transform(a *plan.Agent) *doc {
 	return d
 }
 
-// model writes an agent that a model carries out.
+// model writes an agent that a model executes.
 func (w *writer) model(a *plan.Agent, said []string) {
 	if a.Runtime != spec.Koog {
 		w.report(diag.FlowWord, a.Span(), "let a host run the flow as JSON, or make it an agent of a model",
@@ -108,7 +108,7 @@ func (w *writer) model(a *plan.Agent, said []string) {
 	w.variable(a, "agent", d, said)
 }
 
-// choice writes what the first answer of an agent must do. One without tools has none.
+// choice writes what the first answer of an agent must call. An agent without tools has no choice.
 func (w *writer) choice(a *plan.Agent, set func(string, *doc)) {
 	choice := a.Config.ToolChoice
 	at := a.Span()
@@ -156,7 +156,7 @@ func (w *writer) settings(a *plan.Agent, set func(string, *doc)) {
 	}
 }
 
-// models writes the variable of the model that most agents have.
+// models writes the variable for the model that most agents use.
 func (w *writer) models() {
 	times := map[string]int{}
 	w.users(func(a *plan.Agent) {

@@ -5,21 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// width is how long a line becomes before it is broken, where it can be.
+// width is the length at which a line is broken if possible.
 const width = 100
 
-// mostArguments is how many arguments a call has by their places.
+// mostArguments bounds the positional arguments of a call.
 const mostArguments = 255
 
-// doc is an expression that is laid out: on one line where it fits, else with one part a line.
+// doc is an expression with its layout: on one line if it fits, otherwise with one part per line.
 type doc struct {
 	label string // before it: a keyword or a key
-	open  string // a name, a literal, or what its parts stand behind
+	open  string // a name, a literal, or what precedes its parts
 	close string
 	parts []*doc
 	chain bool     // the parts are joined by >>
-	lines []string // of a text in three quotes
-	notes []string // comments that stand above it
+	lines []string // of a triple-quoted text
+	notes []string // comments above it
 }
 
 func atom(text string) *doc { return &doc{open: text} }
@@ -40,7 +40,7 @@ func keyed(key string, d *doc) *doc {
 	return d
 }
 
-// chained returns what runs one after the other.
+// chained returns a sequence of steps.
 func chained(parts []*doc) *doc {
 	if len(parts) == 1 {
 		return parts[0]
@@ -48,7 +48,7 @@ func chained(parts []*doc) *doc {
 	return &doc{chain: true, parts: parts}
 }
 
-// flat writes an expression on one line, without its label; ok is false when it does not fit into the room.
+// flat writes an expression on one line, without its label. ok is false if it does not fit into the room.
 func (d *doc) flat(room int) (string, bool) {
 	if d.lines != nil {
 		return "", false
@@ -60,7 +60,7 @@ func (d *doc) flat(room int) (string, bool) {
 		sep = " >> "
 	}
 	for i, p := range d.parts {
-		if len(p.notes) > 0 || b.Len() > 4*room { // a character has four bytes at most
+		if len(p.notes) > 0 || b.Len() > 4*room { // a character has at most four bytes
 			return "", false
 		}
 		if i > 0 {
@@ -76,7 +76,7 @@ func (d *doc) flat(room int) (string, bool) {
 	return b.String(), len(d.parts) == 0 || utf8.RuneCountInString(b.String()) <= room
 }
 
-// print writes an expression that begins at a column of an indented line, with room for what follows it.
+// print writes an expression that begins at a column of an indented line, leaving room for what follows it.
 func (d *doc) print(indent, column, behind int) string {
 	if text, ok := d.flat(width - column - behind); ok {
 		return text
@@ -117,8 +117,8 @@ func (d *doc) print(indent, column, behind int) string {
 	return b.String() + pad + d.close
 }
 
-// hugged writes an expression whose one long part is broken, while all around it stays on the lines where that begins
-// and ends: f(x, [ … ], y = z). It is a list or a dict, or the only argument.
+// hugged writes an expression whose one long part is broken, while everything around it stays on the lines where that
+// part begins and ends: f(x, [ … ], y = z). The part is a list or a dict, or the only argument.
 func (d *doc) hugged(sep string, indent, column, behind int) (string, bool) {
 	long := -1
 	for i, p := range d.parts {

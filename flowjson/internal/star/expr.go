@@ -9,13 +9,13 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// expr is an expression that composes agents, with what it returns.
+// expr is an expression that composes agents, with its output type.
 type expr struct {
 	doc *doc
 	out *generable.Type
 }
 
-// ranks finds the agents of a shape, in the order of the flow, and which of them stand in a graph.
+// ranks finds the agents of a shape, in the order of the flow, and which of them are in a graph.
 func (w *writer) ranks(s *shape.Shape) {
 	w.graphed = map[int]bool{}
 	in := map[int]bool{}
@@ -32,7 +32,7 @@ func (w *writer) ranks(s *shape.Shape) {
 			todo = append(todo, way.Then)
 		}
 	}
-	for i := range w.p.Agents { // as the file has them
+	for i := range w.p.Agents { // in the order of the file
 		if in[i] {
 			w.order = append(w.order, i)
 		}
@@ -60,7 +60,7 @@ func (w *writer) expr(s *shape.Shape) expr {
 	return w.graph(s)
 }
 
-// step writes an agent: by its variable, and a transform as it is.
+// step writes an agent: as its variable, or a transform as an expression.
 func (w *writer) step(i int) *doc {
 	a := w.p.Agents[i]
 	if w.vars[a] == "" {
@@ -69,7 +69,7 @@ func (w *writer) step(i int) *doc {
 	return atom(w.vars[a])
 }
 
-// seq writes what runs one after the other. What the file says about the way from one to the next stands above that.
+// seq writes a sequence. What the file says about the path from one part to the next is written above the next part.
 func (w *writer) seq(parts []*shape.Shape) expr {
 	var docs []*doc
 	var out *generable.Type
@@ -88,7 +88,7 @@ func (w *writer) seq(parts []*shape.Shape) expr {
 			above = nil
 		}
 	}
-	if n := len(docs) - 1; n >= 0 && len(above) > 0 { // the last way leads on elsewhere
+	if n := len(docs) - 1; n >= 0 && len(above) > 0 { // the last edge leads elsewhere
 		docs[n].notes = append(docs[n].notes, above...)
 	}
 	return expr{chained(docs), out}
@@ -103,7 +103,7 @@ func said(edges []*plan.Edge) []string {
 	return out
 }
 
-// branch writes what asks about the output of a shape: a dict of values, or conditions in a list.
+// branch writes a test of a shape's output: a dict of values, or a list of conditions.
 func (w *writer) branch(s *shape.Shape) expr {
 	ways := s.Ways
 	var rest *shape.Way
@@ -148,7 +148,7 @@ func (w *writer) branch(s *shape.Shape) expr {
 	return expr{d, out}
 }
 
-// common returns the type of what may be of several types, and whether it must be declared.
+// common returns the type of values of several types, and whether it must be declared.
 func common(types []*generable.Type) (out *generable.Type, say bool) {
 	out = types[0]
 	for _, t := range types[1:] {
@@ -163,7 +163,7 @@ func common(types []*generable.Type) (out *generable.Type, say bool) {
 	return out, say
 }
 
-// loop writes what goes round until its check is content.
+// loop writes a loop that ends when its check is satisfied.
 func (w *writer) loop(s *shape.Shape) expr {
 	body, repair := w.expr(s.Parts[0]), w.expr(s.Parts[1])
 	repair.doc.notes = append(said(s.Edges), repair.doc.notes...)

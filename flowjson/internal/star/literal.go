@@ -14,7 +14,7 @@ import (
 // quoted writes a text as a literal on one line.
 func quoted(s string) string { return `"` + escaped(s, `"`) + `"` }
 
-// escaped writes out what a literal cannot hold as it is, or what nobody would see in it.
+// escaped escapes what a literal cannot contain, and invisible characters.
 func escaped(s, quotes string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -40,7 +40,7 @@ func escaped(s, quotes string) string {
 	return b.String()
 }
 
-// prose writes a text for a model or a person, of which [text.Written] is meant: in three quotes where it has several
+// prose writes a text for a model or a person, to be read through [text.Written]: in triple quotes if it has several
 // lines.
 func prose(s string) *doc {
 	if !strings.Contains(s, "\n") && text.Written(s) == s {
@@ -53,14 +53,14 @@ func prose(s string) *doc {
 	if text.Written("\n"+s) == s {
 		return &doc{lines: lines}
 	}
-	return atom(quoted(s)) // of blanks at the end of its first line
+	return atom(quoted(s)) // its first line ends with blanks
 }
 
 // value writes a value of a bool, an enum or a condition.
 func value(v *generable.Value) string {
 	p, err := predicate.New(predicate.Eq, "", v)
 	if err != nil {
-		panic(err) // of regular expressions alone
+		panic(err) // only for regular expressions
 	}
 	s := p.String()
 	return s[len("eq(") : len(s)-1]
@@ -86,7 +86,7 @@ func float(n float64) string {
 	return s
 }
 
-// remark returns a text as lines of a comment, broken between words.
+// remark returns a text as lines of a comment, wrapped between words.
 func remark(s string) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// reserved are the words of the language, and the names that every script has.
+// reserved are the keywords of the language, and the names that every script has.
 const reserved = `and as assert async await break class continue def del elif else except finally for from global if import in is lambda load
 	nonlocal not or pass raise return try while with yield
 	None True False abs all any bool bytes chr dict dir enumerate fail float getattr hasattr hash int len list max min ord print range repr
@@ -18,10 +18,10 @@ const reserved = `and as assert async await break class continue def del elif el
 	substitute template then tool truncate type_from_json_schema typeof union uuid verify vote wait when wrap
 	flow main input results value unchanged of t`
 
-// names are the variables of a script: each is another one, and none hides what the language has.
+// names are the variables of a script: all are different, and none hides a name of the language.
 type names struct {
 	taken map[string]bool
-	last  map[string]int // the last number behind a name
+	last  map[string]int // the last number appended to a name
 }
 
 func newNames() names {
@@ -32,8 +32,8 @@ func newNames() names {
 	return n
 }
 
-// of returns a variable for a name: the name itself where it can be one, else what is like it. Kind is what it
-// becomes where the language has the name.
+// of returns a variable for a name: the name itself if possible, otherwise a similar one. kind is added to a name that
+// the language has, or that cannot begin a variable.
 func (n names) of(name, kind string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -66,7 +66,7 @@ func (n names) of(name, kind string) string {
 	return own
 }
 
-// fits reports whether an agent or a tool can be called so: a name is part of positions, as in a/b#1[2].
+// fits reports whether an agent or a tool can have a name: names are part of positions, as in a/b#1[2].
 func fits(name string) bool {
 	return strings.TrimSpace(name) != "" && strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) }) < 0
 }

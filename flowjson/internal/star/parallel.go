@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// parallel writes agents that run at once, with the function that takes one of their results.
+// parallel writes agents that run concurrently, with the function that takes one of their results.
 func (w *writer) parallel(a *plan.Agent, said []string) {
 	d := call("par")
 	for _, c := range a.Children {
@@ -38,7 +38,7 @@ func (w *writer) parallel(a *plan.Agent, said []string) {
 	w.variable(a, "parallel", d, said)
 }
 
-// merge writes the function that takes one result of a parallel: a lambda, or one that fails where the condition of
+// merge writes the function that takes one result of a parallel: a lambda, or a function that fails if the condition of
 // the file does not hold.
 func (w *writer) merge(a *plan.Agent) *doc {
 	m := a.Merge
@@ -75,7 +75,7 @@ func (w *writer) merge(a *plan.Agent) *doc {
 
 var opposite = map[predicate.Op]string{predicate.Eq: " != ", predicate.Ne: " == ", predicate.Gt: " <= ", predicate.Ge: " < ", predicate.Lt: " >= ", predicate.Le: " > "}
 
-// test writes a condition on a value: as a comparison where both are of one kind, and then its opposite; else as the
+// test writes a condition on a value: as a comparison if both have the same kind, with its opposite, and otherwise as a
 // call of the condition.
 func test(p *predicate.Predicate, asked string, of *generable.Type) (written string, opposed bool) {
 	v, given := p.Value()

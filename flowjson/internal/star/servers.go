@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// users calls f for each agent that a model carries out.
+// users calls f for each agent that a model executes.
 func (w *writer) users(f func(a *plan.Agent)) {
 	for _, i := range w.order {
 		a := w.p.Agents[i]
@@ -56,7 +56,7 @@ func (w *writer) loads() {
 		case own == t.Name:
 		case identifier(t.Name):
 			loaded = named(own, atom(quoted(t.Name)))
-		default: // no function has such a name
+		default: // no function can have such a name
 			if !fits(t.Name) {
 				w.report(diag.FlowField, t.At.Span, "use letters, digits and _", "a tool of a script cannot be called %q", t.Name)
 			}

@@ -1,4 +1,4 @@
-// Package star writes a flow that was read from JSON as the script that says the same.
+// Package star writes a flow that was read from JSON as the equivalent script.
 package star
 
 import (
@@ -17,18 +17,18 @@ type Form string
 
 // The forms of a flow.
 const (
-	Structured Form = "structured" // as steps, branches and loops, where it has such a structure
+	Structured Form = "structured" // as steps, branches and loops, where the graph has such a structure
 	Graph      Form = "graph"      // as agents and edges
 )
 
-// Options say what else a script needs.
+// Options set what else a script needs.
 type Options struct {
-	Tools    string // the path of the script that has the local tools
-	MaxSteps int    // executions of agents; 0 leaves it to the language
+	Tools    string // the path of the script with the local tools
+	MaxSteps int    // bounds the executions of agents; 0 leaves it to the language
 }
 
-// Write writes a flow as a script. What cannot be written is an error with its place in the file, and there is no
-// text then.
+// Write writes a flow as a script. What cannot be written is an error with its position in the file, and the text is
+// then empty.
 func Write(p *plan.Plan, form Form, o Options) (string, diag.List) {
 	w := &writer{p: p, o: o, names: newNames(), vars: map[*plan.Agent]string{}, servers: map[*spec.Tool]string{}, tools: map[*spec.Tool]*doc{}}
 	whole, lost := shape.Structure(p)
@@ -69,12 +69,12 @@ type writer struct {
 	found diag.List
 
 	vars      map[*plan.Agent]string // the variables of agents
-	graphed   map[int]bool           // agents that stand in a graph
+	graphed   map[int]bool           // agents in a graph
 	order     []int                  // the agents of the shape
 	servers   map[*spec.Tool]string
 	tools     map[*spec.Tool]*doc
-	usual     string // the model of most agents, where it has a variable
-	unchanged bool   // something hands on what it gets
+	usual     string // the model of most agents, if it has a variable
+	unchanged bool   // something passes on its input
 }
 
 func (w *writer) report(code diag.Code, at diag.Span, help, format string, args ...any) {
@@ -83,14 +83,14 @@ func (w *writer) report(code diag.Code, at diag.Span, help, format string, args 
 	w.found = append(w.found, d)
 }
 
-// gap leaves a line empty.
+// gap writes an empty line.
 func (w *writer) gap() {
 	if text := w.b.String(); text != "" && !strings.HasSuffix(text, "\n\n") {
 		w.b.WriteByte('\n')
 	}
 }
 
-// same writes a step that hands on what it gets, with the function that makes such steps above its first one.
+// same writes a step that passes on its input. Before the first one it writes the function that makes such steps.
 func (w *writer) same(t *generable.Type) *doc {
 	if !w.unchanged {
 		w.unchanged = true
@@ -113,7 +113,7 @@ func (w *writer) comment(line string) {
 	w.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
 }
 
-// notes writes what the file says to people as lines of comments.
+// notes returns what the file says to people as lines of comments.
 func notes(extras []spec.Extra) []string {
 	var out []string
 	for _, e := range extras {
@@ -126,7 +126,7 @@ func notes(extras []spec.Extra) []string {
 	return out
 }
 
-// header says where the script comes from.
+// header writes where the script comes from.
 func (w *writer) header() {
 	title := w.p.ID
 	if w.p.Version != "" {
@@ -176,7 +176,7 @@ func (w *writer) main() {
 	w.b.WriteString("    return flow(input)\n")
 }
 
-// plain returns the type by which a next agent takes a word: as a text.
+// plain returns the type as which the next agent takes an enum: a text.
 func plain(t *generable.Type) *generable.Type {
 	if t.Kind == generable.EnumType {
 		return generable.StrT

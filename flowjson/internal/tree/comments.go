@@ -2,13 +2,13 @@ package tree
 
 import "strings"
 
-// comment is a comment that no value has got yet.
+// comment is a comment that no value has yet.
 type comment struct {
 	text string
-	line int // where it begins
+	line int // line where it begins
 }
 
-// comment keeps a comment as it is written, by lines and without its signs.
+// comment keeps a comment as written, by lines and without its comment characters.
 func (p *parser) comment(written string, line int) {
 	body, block := strings.CutPrefix(written, "/*")
 	if block {
@@ -29,7 +29,7 @@ func (p *parser) comment(written string, line int) {
 	}
 }
 
-// above takes the comments that stand before what comes.
+// above takes the comments before the next value.
 func (p *parser) above() []string {
 	var out []string
 	for _, c := range p.comments {
@@ -39,8 +39,8 @@ func (p *parser) above() []string {
 	return out
 }
 
-// beside gives the last value of an object or a list the comments that begin on the line where it ends. Before the
-// first value they are of what holds it.
+// beside attaches to the last value of an object or a list the comments that begin on the line where it ends. Before
+// the first value they belong to the container.
 func (p *parser) beside(v *Value, line int) {
 	last := v
 	switch {

@@ -13,31 +13,31 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// maxDepth bounds how deep values nest.
+// maxDepth bounds the nesting of values.
 const maxDepth = 200
 
-// mostShown is how many characters of a name or a word a message shows.
+// mostShown bounds the characters of a name or a word in a message.
 const mostShown = 200
 
-// maxSyntaxErrors is how many syntax errors are reported.
+// maxSyntaxErrors bounds the syntax errors that are reported.
 const maxSyntaxErrors = 10
 
-// parser reads JSON as people write it: comments, commas before an end, names without quotes and a
-// byte order mark are taken as they are meant; a missing comma is reported and read over.
+// parser reads JSON as people write it: it accepts comments, trailing commas, names without quotes and a byte order
+// mark. It reports a missing comma and continues.
 type parser struct {
 	file, text string
-	at         int // in text
-	line, col  int // of at
+	at         int // offset in text
+	line, col  int // position of at
 	found      diag.Reporter
 	errors     int
 	failed     bool // the rest cannot be read
-	broken     bool // a character is no UTF-8
+	broken     bool // a character is not valid UTF-8
 
-	comments []comment // that no value has got yet
+	comments []comment // comments that no value has yet
 }
 
-// Parse makes a tree of a text. It is nil when the text is not JSON; duplicate names and errors
-// that can be read over are reported beside it.
+// Parse parses a text into a tree. The tree is nil if the text is not JSON. Parse also reports duplicate names and
+// errors that it can skip.
 func Parse(file, src string) (*Value, diag.List) {
 	p := &parser{file: file, text: strings.TrimPrefix(src, "\ufeff"), line: 1, col: 1}
 	v := p.document()
@@ -75,7 +75,7 @@ func (p *parser) span(length int) diag.Span {
 	return diag.Span{Pos: diag.Pos{File: p.file, Line: p.line, Col: p.col}, Len: length}
 }
 
-// fail reports what ends the reading.
+// fail reports an error that ends the parsing.
 func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := p.wrong(at, format, args...)
 	p.failed = true
@@ -84,7 +84,7 @@ func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Diagnostic
 
 func (p *parser) wrong(at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.FlowSyntax, Span: at, Message: fmt.Sprintf(format, args...)}
-	if p.failed { // what follows from it is not worth a word
+	if p.failed { // consequences are not reported
 		return d
 	}
 	if p.errors++; p.errors > maxSyntaxErrors {
@@ -95,7 +95,7 @@ func (p *parser) wrong(at diag.Span, format string, args ...any) *diag.Diagnosti
 	return d
 }
 
-// next takes one character.
+// next reads one character.
 func (p *parser) next() rune {
 	r, size := utf8.DecodeRuneInString(p.text[p.at:])
 	if r == utf8.RuneError && size == 1 && !p.broken {
@@ -149,7 +149,7 @@ func (p *parser) space() {
 	}
 }
 
-// value reads one value to a place that is given. It is a null where there is none.
+// value parses one value into v. It is a null if there is none.
 func (p *parser) value(depth int, v *Value) *Value {
 	p.space()
 	v.Span = p.span(1)
@@ -209,7 +209,7 @@ func (p *parser) object(v *Value, depth int) {
 	}
 }
 
-// twice reports a name that its object has already.
+// twice reports a duplicate name in an object.
 func (p *parser) twice(m Member, before diag.Span) {
 	d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span}
 	if !p.found.Full(d) {
@@ -227,7 +227,7 @@ func (p *parser) array(v *Value, depth int) {
 	}
 }
 
-// more goes to the next member or item of a value, and reports whether there is one.
+// more advances to the next member or item of a value, and reports whether there is one.
 func (p *parser) more(v *Value, end byte) bool {
 	line := p.line
 	p.space()
@@ -260,7 +260,7 @@ func (p *parser) more(v *Value, end byte) bool {
 	return true
 }
 
-// quoted reads a text in quotes.
+// quoted reads a quoted text.
 func (p *parser) quoted() (string, diag.Span) {
 	at, begin := p.span(0), p.at
 	quote := p.next()
@@ -331,7 +331,7 @@ func (p *parser) hex(at diag.Span) rune {
 	return utf8.RuneError
 }
 
-// word reads what is not in quotes: a number, true, false, null, or a text.
+// word reads what is not quoted: a number, true, false, null, or a text.
 func (p *parser) word(v *Value) {
 	p.bare(v)
 	n, err := strconv.ParseFloat(v.Text, 64)
@@ -342,7 +342,7 @@ func (p *parser) word(v *Value) {
 		v.Kind = Bool
 	case v.Text == "null":
 		v.Kind = Null
-	case v.Text == "True" || v.Text == "False": // as Python writes them
+	case v.Text == "True" || v.Text == "False": // as in Python
 		v.Kind, v.Text = Bool, strings.ToLower(v.Text)
 	case v.Text == "None":
 		v.Kind, v.Text = Null, "null"
@@ -376,7 +376,7 @@ func (p *parser) bare(v *Value) {
 	v.Kind = String
 }
 
-// shown is what is at the place, for a message.
+// shown returns what is at the current position, for a message.
 func (p *parser) shown() string {
 	if p.at >= len(p.text) {
 		return "the end of the file"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTree: what people write beside the standard is read as it is meant, with the places of all.
+// TestTree checks that common deviations from the standard are read as intended, with all positions.
 func TestTree(t *testing.T) {
 	tree, found := Parse("f.json", "\ufeff{'a/b': [0, {'c~d': word, \"\\u00e9\\ud83d\\ude00\": -1.5e3}], // x\n /* y\n */ \"n\" : null, # z\n}")
 	if len(found) > 0 {
@@ -38,8 +38,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestComments: a comment is of the value behind it, of the one that ends on its line or, at the end of an object or a
-// list, of that.
+// TestComments checks that a comment belongs to the value after it, to the one that ends on its line or, at the end of
+// an object or a list, to that.
 func TestComments(t *testing.T) {
 	tree, found := Parse("f.json", `// the file
 { # begins

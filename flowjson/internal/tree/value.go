@@ -1,4 +1,4 @@
-// Package tree reads JSON as people write it into a tree that keeps order, positions and what is given twice.
+// Package tree parses JSON as people write it into a tree that keeps order, positions and duplicates.
 package tree
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Kind is what a value of JSON is.
+// Kind is the kind of a JSON value.
 type Kind uint8
 
 // The kinds of values.
@@ -26,30 +26,30 @@ func (k Kind) String() string {
 	return [...]string{"null", "true or false", "a number", "a text", "a list", "an object"}[k]
 }
 
-// Value is a value with its place.
+// Value is a value with its position.
 type Value struct {
 	Kind    Kind
-	Text    string // of a text what it says, else as it is written
+	Text    string // for a text its content, otherwise as written
 	Span    diag.Span
 	Items   []*Value
 	Members []Member
-	Broken  bool // it is reported, and says nothing
+	Broken  bool // it was reported, and has no meaning
 
-	Comments []string // that stand before it, beside it or, of an object or a list, at its end; without their signs
+	Comments []string // the comments before it, next to it or, for an object or a list, at its end; without comment characters
 
-	In  *Value // what holds it
-	Key string // under which name
-	at  int    // or at which place
+	In  *Value // its container
+	Key string // its name there
+	at  int    // or its index there
 }
 
-// Member is a member of an object, in the order of the file. One name may be there twice.
+// Member is a member of an object, in the order of the file. A name may occur twice.
 type Member struct {
 	Key   string
-	Span  diag.Span // of the key
+	Span  diag.Span // span of the key
 	Value *Value
 }
 
-// Get is the member of a name, nil without: the last one, where it is given twice.
+// Get returns the member with a name, or nil: the last one if there are several.
 //
 //go:noinline
 func (v *Value) Get(key string) *Value {
@@ -64,7 +64,7 @@ func (v *Value) Get(key string) *Value {
 	return nil
 }
 
-// TextOf is the text of a member, "" where there is none.
+// TextOf returns the text of a member, or "" if there is none.
 func (v *Value) TextOf(key string) string {
 	if m := v.Get(key); m != nil && m.Kind == String {
 		return m.Text
@@ -72,7 +72,7 @@ func (v *Value) TextOf(key string) string {
 	return ""
 }
 
-// ItemsOf are the items of a member that is a list.
+// ItemsOf returns the items of a member that is a list.
 func (v *Value) ItemsOf(key string) []*Value {
 	if m := v.Get(key); m != nil {
 		return m.Items
@@ -80,7 +80,7 @@ func (v *Value) ItemsOf(key string) []*Value {
 	return nil
 }
 
-// Pointer is the JSON pointer (RFC 6901) of the value, "" of the whole document.
+// Pointer returns the JSON pointer (RFC 6901) of the value, "" for the whole document.
 func (v *Value) Pointer() string {
 	var parts []string
 	for ; v.In != nil; v = v.In {
@@ -97,7 +97,7 @@ func (v *Value) Pointer() string {
 	return b.String()
 }
 
-// Shown is the value in a message.
+// Shown returns the value for a message.
 func (v *Value) Shown() string {
 	switch v.Kind {
 	case String:

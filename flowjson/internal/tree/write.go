@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// JSON writes a tree as JSON: all members in their order, numbers as they are written, and nothing of what the
-// standard does not know.
+// JSON writes a tree as standard JSON: all members in their order, and numbers as written.
 func (v *Value) JSON() []byte { return v.append(nil) }
 
 func (v *Value) append(b []byte) []byte {
@@ -42,12 +41,12 @@ func (v *Value) append(b []byte) []byte {
 	return append(b, v.Text...)
 }
 
-// appendNumber writes a number; the reader takes more forms than the standard has, such as 1. and +1.
+// appendNumber writes a number; the parser accepts more forms than the standard, such as 1. and +1.
 func appendNumber(b []byte, text string) []byte {
 	if json.Valid([]byte(text)) {
 		return append(b, text...)
 	}
-	n, _ := strconv.ParseFloat(text, 64) // it was read as one
+	n, _ := strconv.ParseFloat(text, 64) // it was parsed as a number
 	return strconv.AppendFloat(b, n, 'g', -1, 64)
 }
 
@@ -55,6 +54,6 @@ func appendText(b []byte, text string) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(strings.ToValidUTF8(text, "\ufffd")) // a text can be written
+	_ = e.Encode(strings.ToValidUTF8(text, "\ufffd")) // encoding a text cannot fail
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }

@@ -1,4 +1,4 @@
-// Package beside runs commands that are programs of their own: they lie beside this one, or on the path.
+// Package beside runs commands that are separate programs: they are next to this one, or on the path.
 package beside
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// Temporal runs scripts on a Temporal server: the command is in a module of its own, which links what that needs.
+// Temporal runs scripts on a Temporal server. The command is in a separate module, which links what it needs.
 func Temporal(c *term.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:                "temporal VERB",
@@ -32,7 +32,7 @@ func Temporal(c *term.Console) *cobra.Command {
 	}
 }
 
-// at is the version of a command that goes with this one.
+// at returns the version of a command that matches this one.
 func at(version string) string {
 	if strings.HasPrefix(version, "v") {
 		return version
@@ -40,7 +40,7 @@ func at(version string) string {
 	return "latest"
 }
 
-// Find returns the path of a program beside this one, else of one on the path, "" if there is none.
+// Find returns the path of a program next to this one, or of one on the path, or "" if there is none.
 func Find(name string) string {
 	if self, err := os.Executable(); err == nil {
 		if real, err := filepath.EvalSymlinks(self); err == nil {
@@ -55,13 +55,13 @@ func Find(name string) string {
 		}
 	}
 	at, err := exec.LookPath(name)
-	if err != nil { // one in the working directory is not meant either
+	if err != nil { // a program in the working directory is not used either
 		return ""
 	}
 	return at
 }
 
-// Run has a program take the place of this one: it has its terminal, and its exit code is that of this one.
+// Run replaces this program by another: it gets this program's terminal, and its exit code becomes this program's.
 func Run(c *term.Console, path string, args ...string) error {
 	code, err := c.Exec(path, args)
 	var exit *exec.ExitError

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// longestLook is how long a program is asked how a word goes on: somebody waits at the keyboard.
+// longestLook bounds how long a program may take to complete a word: a person is waiting at the keyboard.
 const longestLook = 2 * time.Second
 
-// completes has a program of its own complete its verbs, flags and arguments.
+// completes lets a separate program complete its verbs, flags and arguments.
 func completes(name string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		path := Find(name)
@@ -32,7 +32,7 @@ func completes(name string) func(*cobra.Command, []string, string) ([]string, co
 	}
 }
 
-// parsed reads what a program answers: words, and in the last line what the shell is to make of them.
+// parsed reads a program's answer: words, and in the last line a directive for the shell.
 func parsed(out string) ([]string, cobra.ShellCompDirective) {
 	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
 	n, err := strconv.Atoi(strings.TrimPrefix(lines[len(lines)-1], ":"))

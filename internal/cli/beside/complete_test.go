@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A program of its own completes its words; one that is not there, fails or answers something else completes none.
+// A separate program completes its words. One that is missing, fails or answers something else completes none.
 func TestCompletes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

@@ -1,4 +1,4 @@
-// Package command carries out a command line of verbs, and reports what is wrong with it.
+// Package command executes a command line of verbs, and reports what is wrong with it.
 package command
 
 import (
@@ -46,8 +46,8 @@ func Execute(s *term.Process, build func(c *term.Console, unhelped *error) *cobr
 	return f.Code
 }
 
-// kept takes what the library of verbs writes to stdout, such as help, and keeps the first error of
-// writing it, which the library would drop or word itself.
+// kept receives what the library of verbs writes to stdout, such as help. It keeps the first write error, which the
+// library would drop or word itself.
 type kept struct {
 	w   io.Writer
 	err error

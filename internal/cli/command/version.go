@@ -8,16 +8,16 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Version is what a command is built from: the answer of `version --json`.
+// Version describes the build of a command: the answer of `version --json`.
 type Version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
-	Dirty   bool   `json:"dirty,omitempty"` // built from a changed checkout
+	Dirty   bool   `json:"dirty,omitempty"` // built from a modified checkout
 	Go      string `json:"go"`
-	ABI     int    `json:"abi"` // runs recorded under one number can be resumed by its engines
+	ABI     int    `json:"abi"` // engines with the same number can resume each other's recorded runs
 }
 
-// VersionOf completes the version that the linker set with what the build information knows.
+// VersionOf adds what the build information knows to the version that the linker set.
 func VersionOf(linked string) Version {
 	v := Version{Version: linked, ABI: engine.ABI}
 	if info, ok := debug.ReadBuildInfo(); ok {

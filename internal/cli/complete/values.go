@@ -18,20 +18,20 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// longestLoad bounds how long a script is loaded to complete a word: somebody waits at the keyboard.
+// longestLoad bounds how long a script is loaded to complete a word: a person is waiting at the keyboard.
 const longestLoad = 80 * time.Millisecond
 
 // completer completes words for one execution of the command.
 type completer struct{ c *term.Console }
 
-// Add has all verbs below a root complete the values of their flags, and the files that they take. What a flag takes
-// is in its usage: a FILE, a DIR, a provider/model, or one of a few words.
+// Add makes all verbs below a root complete the values of their flags, and their file arguments. The usage of a flag
+// determines its values: a FILE, a DIR, a provider/model, or one of a few words.
 func Add(c *term.Console, root *cobra.Command) {
 	of := &completer{c}
 	for _, cmd := range root.Commands() {
 		Add(c, cmd)
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, of.value(f)) // it fails where a verb has its own
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, of.value(f)) // it fails for a verb that has its own
 		})
 		switch {
 		case cmd.ValidArgsFunction != nil || cmd.ValidArgs != nil || cmd.HasSubCommands():
@@ -43,7 +43,7 @@ func Add(c *term.Console, root *cobra.Command) {
 	}
 }
 
-// Verbs completes the names of verbs, and of those below them.
+// Verbs completes the names of verbs and their subverbs.
 func Verbs(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	if at, _, err := cmd.Root().Find(args); err == nil {
@@ -77,7 +77,7 @@ func (of *completer) files(cmd *cobra.Command, args []string, _ string) ([]strin
 	return []string{"star"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// extensions are those of the files that flags take.
+// extensions are the extensions of the files that flags take.
 var extensions = map[string][]string{
 	"scripted": {"jsonl"}, "record": {"jsonl"}, "replay": {"jsonl"}, "trace": {"jsonl"},
 	"prices": {"json"}, "manifest-against": {"json"},
@@ -121,20 +121,20 @@ func (of *completer) value(f *pflag.Flag) cobra.CompletionFunc {
 	}
 }
 
-// models completes a model: its provider first, and then those of the table.
+// models completes a model: its provider first, and then the models of the table.
 func (of *completer) models(typed string) ([]string, cobra.ShellCompDirective) {
 	registry, problem := setup.Registry(of.c, "", "")
 	if problem != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	if !strings.Contains(typed, "/") { // the / is not the end
+	if !strings.Contains(typed, "/") { // the word does not end at the /
 		return text.Each(registry.Providers(), func(p llm.ProviderInfo) string { return p.Name + "/" }), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	names := text.Each(registry.Models("*"), func(m llm.ModelInfo) string { return m.Model })
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, typed) }), cobra.ShellCompDirectiveNoFileComp
 }
 
-// agents lists the agents of the script on the line as --model takes them, unless a provider is typed.
+// agents lists the agents of the script on the line in the form that --model takes, unless a provider is typed.
 func (of *completer) agents(args []string, typed string) []string {
 	s := of.load(args)
 	if s == nil || strings.Contains(typed, "/") {
@@ -145,8 +145,8 @@ func (of *completer) agents(args []string, typed string) []string {
 	return slices.Compact(names)
 }
 
-// sessions lists the ids of sessions, of those of --session-store where that is on the line, each with its script and when
-// it was written. Ids on the line are not listed again.
+// sessions lists the ids of sessions, from --session-store if that is on the line, each with its script and the time of
+// its last write. Ids on the line are not listed again.
 func (of *completer) sessions(cmd *cobra.Command, args []string) (ids []string) {
 	dir := ""
 	if f := cmd.Flags().Lookup("session-store"); f != nil {
@@ -177,7 +177,7 @@ func (of *completer) nodes(args []string) []string {
 	return nil
 }
 
-// load loads the script on the line, nil if that takes too long or it has errors.
+// load loads the script on the line. It returns nil if that takes too long or the script has errors.
 func (of *completer) load(args []string) *setup.Script {
 	i := slices.IndexFunc(args, func(arg string) bool { return strings.HasSuffix(arg, ".star") })
 	if i < 0 {
@@ -185,7 +185,7 @@ func (of *completer) load(args []string) *setup.Script {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestLoad)
 	defer cancel()
-	of.c.Reloaded = true // what the script prints is not for the shell
+	of.c.Reloaded = true // what the script prints must not reach the shell
 	s, err := setup.Load(of.c, ctx, args[i], "", agentscript.WithUngranted(), agentscript.WithLoadTimeout(longestLoad))
 	if err != nil {
 		return nil
@@ -193,7 +193,7 @@ func (of *completer) load(args []string) *setup.Script {
 	return s
 }
 
-// run completes what follows run, which parses its flags itself: its own, and those of the script's main.
+// run completes the arguments of run, which parses its flags itself: its own, and those of the script's main.
 func (of *completer) run(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	flag, value, inOne := strings.Cut(typed, "=")
 	if inOne = inOne && strings.HasPrefix(flag, "--"); !inOne && len(args) > 0 {

@@ -1,5 +1,5 @@
-// Package complete has shells complete verbs, flags, their values, files, and what a script on the line has: the flags
-// of its main and the names of its agents and nodes.
+// Package complete lets shells complete verbs, flags, their values, files, and names from the script on the line: the
+// flags of its main and the names of its agents and nodes.
 package complete
 
 import (

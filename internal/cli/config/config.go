@@ -1,4 +1,4 @@
-// Package config shows the defaults that hold for a script: each value, and where it came from.
+// Package config shows the defaults for a script: each value, and where it came from.
 package config
 
 import (
@@ -68,7 +68,7 @@ The project file is in the script's directory or the nearest one above it, up to
 	return cmd
 }
 
-// String is the answer for people: a line for each value.
+// String formats the answer for people: a line for each value.
 func (s shown) String() string {
 	head := "no " + project.FileName + " is here or above"
 	if s.File != "" {

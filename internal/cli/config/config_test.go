@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/setup"
 )
 
-// What is shown where nobody sets a value is what the flag does then.
+// The value shown for a key that is not set is the flag's default.
 func TestDefaults(t *testing.T) {
 	settings, problem := project.Open(t.TempDir(), func(string) (string, bool) { return "", false })
 	if problem != nil {

@@ -34,13 +34,13 @@ type Report struct {
 	// RunCalls and RunUSD are set for code, which may call its agents again: the most of a whole run.
 	RunCalls int64    `json:"run_calls,omitempty"`
 	RunUSD   *float64 `json:"run_usd,omitempty"`
-	// RetriedUSD is what a run may spend beside all that, on answers that break off and are asked for again.
+	// RetriedUSD is what a run may spend in addition, on answers that break off and are requested again.
 	RetriedUSD float64 `json:"retried_usd,omitempty"`
 
 	date string
 }
 
-// Agent is the part of one agent.
+// Agent is the share of one agent.
 type Agent struct {
 	Agent   string   `json:"agent"`
 	Model   string   `json:"model"`
@@ -83,8 +83,8 @@ type most struct {
 	unpriced bool
 }
 
-// Of reckons the report of a script from the bounds of its main and of what code calls; code reports whether that is any. name is the model of
-// agents that name none.
+// Of computes the report of a script from the bounds of its main and of what code calls; code reports whether there is
+// any. name is the model of agents that name none.
 func Of(file string, code bool, items int, bounds []flow.Bound, shared []flow.Shared, models *llm.Registry, name string) Report {
 	r := Report{File: file, Code: code, Items: items, date: models.Prices().Date}
 	each, tried := make([]most, len(bounds)), make([]most, len(bounds))
@@ -130,14 +130,14 @@ func Of(file string, code bool, items int, bounds []flow.Bound, shared []flow.Sh
 	return r
 }
 
-// attempts is how often an answer is asked for at most, where each time it breaks off.
+// attempts returns how often an answer is requested at most if it breaks off each time.
 func attempts(b flow.Bound) int64 {
 	p := llm.DefaultRetry()
 	return int64(min(p.Attempts*(1+len(b.Instead)), p.Total))
 }
 
-// worst is what the calls of a bound come to, each made so many times, when each fills the model's window, by the
-// dearest of the models that may answer.
+// worst returns the most that the calls of a bound use, each made times times, if each fills the model's window, with
+// the most expensive of the models that may answer.
 func (r *Report) worst(models *llm.Registry, name string, b flow.Bound, times int64) most {
 	out := most{calls: b.Calls}
 	for _, name := range append([]string{name}, b.Instead...) {
@@ -171,10 +171,10 @@ func (m most) within(calls, tokens int64, b flow.Bound) most {
 	return m
 }
 
-// reckoned is what the calls of a bound come to with one model: as many tokens as its window and its answers hold, and
-// of those as many of the dearer sort as there can be. known and priced report whether that is known.
+// reckoned returns the most that the calls of a bound use with one model: as many tokens as its window and its answers
+// hold, and of those as many of the more expensive kind as possible. known and priced report whether that is known.
 func reckoned(models *llm.Registry, name string, b flow.Bound, times int64) (out most, known, priced bool) {
-	if models.Free(name) { // what it may take is the server's affair
+	if models.Free(name) { // the server determines its window
 		return out, false, true
 	}
 	m, _ := models.Price(name)

@@ -167,7 +167,7 @@ func textOf(messages []model.Message) (bytes int) {
 	return bytes
 }
 
-// answer is of the type that is asked for, or not.
+// answer returns an answer of the requested type, or not.
 func (s *server) answer(req *model.Request) string {
 	if req.Output == nil || req.Output.Type == nil || !req.Output.Type.HasSchema() {
 		return "ok"
@@ -185,7 +185,7 @@ func (s *server) Do(ctx context.Context, e *engine.Effect, _ engine.Sink) engine
 	s.mu.Lock()
 	s.calls++
 	u := model.Usage{In: s.r.IntN(bytes/4 + 1)}
-	if len(req.Since()) < len(req.Messages) { // the server reported the size of what it read before
+	if len(req.Since()) < len(req.Messages) { // the server reported the size of what it read earlier
 		u.In = s.r.IntN(textOf(req.Since())/4 + 1)
 	}
 	if s.strays {
@@ -298,7 +298,7 @@ def said():
 					d, _ := e.Data.(*event.Budget)
 					overrun = overrun || d.Change != nil && d.Change.What == event.BudgetOverrun
 				}))
-			if _, err := run.Wait(); err != nil && engine.AsError(err).Kind == engine.KindPanic { // runs may fail: budgets end, answers do not fit
+			if _, err := run.Wait(); err != nil && engine.AsError(err).Kind == engine.KindPanic { // runs may fail: budgets are exhausted, answers do not fit
 				t.Fatalf("seed %d: %v\n%s", seed, err, src)
 			}
 			most := report.CostUSD
@@ -327,7 +327,7 @@ def said():
 	}
 }
 
-// Answers that break off are paid, and asked for again: the report says how much that is at most.
+// Answers that break off are paid for, and requested again: the report says how much that is at most.
 func TestRetried(t *testing.T) {
 	table, err := prices.Embedded().With([]byte(`{"acme/dear": {"input": 3, "output": 15, "context": 50000}, "acme/cheap": {"input": 1, "output": 4, "context": 40000}}`))
 	if err != nil {

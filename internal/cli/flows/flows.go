@@ -1,4 +1,4 @@
-// Package flows has the verbs around flows as JSON: convert, export and schema.
+// Package flows has the verbs for flows as JSON: convert, export and schema.
 package flows
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// Verbs are those of the package.
+// Verbs returns the verbs of the package.
 func Verbs(c *term.Console) []*cobra.Command {
 	return []*cobra.Command{convertVerb(c), exportVerb(c), schemaVerb(c)}
 }
@@ -34,7 +34,7 @@ func write(c *term.Console, name, text string, reads ...string) error {
 	return f.Write(text)
 }
 
-// report shows what was found, and returns the failure when there are errors.
+// report shows the findings, and returns a failure if there are errors.
 func report(c *term.Console, found diag.List, sources diag.Sources) error {
 	if found.HasErrors() {
 		return &term.Failure{Code: term.ExitCheck, Found: found, Sources: sources}

@@ -19,7 +19,7 @@ import (
 // Flags configure a mocked run.
 type Flags struct {
 	On   bool
-	Seed uint64 // also of what the script draws by chance
+	Seed uint64 // also of the script's random values
 	acts bool
 }
 
@@ -53,7 +53,7 @@ func (o *Flags) Valid(set *pflag.FlagSet) *term.Failure {
 	return nil
 }
 
-// Model returns the mocked model, nil if the run is not mocked.
+// Model returns the mocked model, or nil if the run is not mocked.
 func (o *Flags) Model() *mock.Model {
 	if !o.On {
 		return nil
@@ -79,7 +79,7 @@ func (m mocked) PriceCall(req *model.Request, u model.Usage) (usd float64, unpri
 	return usd, ""
 }
 
-// Stood returns a note that lists what was not called; nil if everything was.
+// Stood returns a note that lists what was not called, or nil if everything was.
 func Stood(m *mock.Model) diag.List {
 	if m == nil || len(m.Stood()) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func Explained(m *mock.Model, err error) error {
 	switch stood := m.Stood(); {
 	case e.Code == diag.LoopLimit || e.Code == diag.BudgetExceeded && e.OfRun:
 		own.Help = strings.TrimPrefix(own.Help+"; mocked answers mean nothing, so that they may never end a loop: another --seed, or rows that end it with --scripted FILE", "; ")
-	case e.Pos.IsValid() && slices.ContainsFunc(stood, func(name string) bool { return name != "env.secret" }): // which no script looks into
+	case e.Pos.IsValid() && slices.ContainsFunc(stood, func(name string) bool { return name != "env.secret" }): // no script inspects it
 		own.Help = "--mock made up what " + strings.Join(stood, ", ") + " answered, and the script may ask more of it: --mock-acts calls it"
 	default:
 		return err

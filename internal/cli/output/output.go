@@ -14,15 +14,15 @@ import (
 
 // File is the destination of a text. An existing file keeps its content until the result is complete.
 type File struct {
-	flag string   // that names it
-	path string   // of the file itself if a link was named
-	name string   // as given
-	made *os.File // a temporary file beside it; for a device or pipe, that file itself
+	flag string   // the flag that names it
+	path string   // path of the file itself if a link was named
+	name string   // name as given
+	made *os.File // a temporary file next to it; for a device or pipe, that file itself
 	at   bool     // made is the destination itself
 }
 
-// Create prepares to write the file that a flag names and that is none of others, so that problems are reported before
-// the run.
+// Create prepares to write the file that a flag names, so that problems are reported before the run. The file must be
+// none of others.
 func Create(flag, name string, others ...string) (*File, *term.Failure) {
 	if name == "-" {
 		return nil, term.Usagef("name a file", "%s - names no file", flag)

@@ -77,7 +77,7 @@ func check(name, model string) error {
 // Named returns the model for a name: the alias's model, or the name itself.
 func (a Aliases) Named(model string) string { return cmp.Or(a[model], model) }
 
-// Help lists the known aliases for an unknown model name, "" if the name cannot be meant as an alias.
+// Help lists the known aliases for an unknown model name. It returns "" if the name cannot be meant as an alias.
 func (a Aliases) Help(model string) string {
 	if len(a) == 0 || model == "" || strings.Contains(model, "/") {
 		return ""

@@ -33,7 +33,7 @@ func Find(dir string) string {
 	}
 	for {
 		path := filepath.Join(dir, FileName)
-		if holds(dir, FileName) { // also what is no file: rules that it had must not be gone in silence
+		if holds(dir, FileName) { // including what is not a regular file: rules must not be dropped silently
 			return path
 		}
 		above := filepath.Dir(dir)
@@ -56,19 +56,19 @@ func Above(file string) string {
 // longest bounds the size of a project file.
 const longest = 64 << 10
 
-// file is a project file: its values, and where each of them is.
+// file is a project file: its values, and their positions.
 type file struct {
 	path   string
 	text   string
 	values map[string]any
-	at     map[string]diag.Span // by the names on the way to a table, a key or an item of a list
+	at     map[string]diag.Span // by the path of names to a table, a key or an item of a list
 	found  diag.List
-	own    map[string]Setting // what it sets, by table and key
+	own    map[string]Setting // the values it sets, by table and key
 	rules  map[string][]rule
 	models map[string]Setting
 }
 
-// rule is a pattern of [policy], and where it is.
+// rule is a pattern of [policy], with its position.
 type rule struct {
 	text string
 	at   diag.Span
@@ -89,7 +89,7 @@ func read(path string) (*file, *term.Failure) {
 		data, err = os.ReadFile(path)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !holds(filepath.Dir(path), FileName): // removed meanwhile
+	case errors.Is(err, fs.ErrNotExist) && !holds(filepath.Dir(path), FileName): // removed in the meantime
 		return &file{}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, term.Usagef("mend the link, or remove it", "%s: it is a link, and leads to no file", path)
@@ -123,10 +123,10 @@ func (f *file) aliases() []Setting {
 	return text.Each(slices.Sorted(maps.Keys(f.models)), func(name string) Setting { return f.models[name] })
 }
 
-// bareText is what follows a "=" where quotes were forgotten.
+// bareText matches what follows a "=" if the quotes are missing.
 var bareText = lazy.Regexp(`^[^\s"'#\[{][^\r\n"'#,\]}]*`)
 
-// parse reads the values, and then the places of all names.
+// parse reads the values, and then the positions of all names.
 func (f *file) parse() {
 	err := toml.Unmarshal([]byte(f.text), &f.values)
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -162,7 +162,7 @@ func (f *file) parse() {
 	}
 }
 
-// entry notes where an entry is, and what is inside of its value.
+// entry records the position of an entry, and of the parts of its value.
 func (f *file) entry(table []string, e *unstable.Node) {
 	at := f.locate(table, e.Key())
 	switch v := e.Value(); v.Kind {
@@ -179,7 +179,7 @@ func (f *file) entry(table []string, e *unstable.Node) {
 	}
 }
 
-// locate notes where the names of a key are, below some others, and returns all of them.
+// locate records the positions of the names of a key below the names above, and returns all of them.
 func (f *file) locate(above []string, it unstable.Iterator) []string {
 	names := slices.Clone(above)
 	for it.Next() {
@@ -192,10 +192,10 @@ func (f *file) locate(above []string, it unstable.Iterator) []string {
 	return names
 }
 
-// path joins names; no name holds what stands between them.
+// path joins names with a separator that no name contains.
 func path(names ...string) string { return strings.Join(names, "\x00") }
 
-// offset is the place of a line and a column in bytes.
+// offset returns the offset of a line and a column in bytes.
 func (f *file) offset(line, col int) int {
 	at := 0
 	for range line - 1 {
@@ -204,7 +204,7 @@ func (f *file) offset(line, col int) int {
 	return min(at+max(col-1, 0), len(f.text))
 }
 
-// spanOf is a place in the text, with columns in code points.
+// spanOf returns a span in the text, with columns in code points.
 func (f *file) spanOf(offset, length int) diag.Span {
 	before := f.text[:offset]
 	line := strings.LastIndexByte(before, '\n') + 1
@@ -259,7 +259,7 @@ func (f *file) table(name string) {
 	}
 }
 
-// hide leaves the texts of a value out of what messages quote: they may be keys.
+// hide keeps the texts of a value out of messages, since they may be keys.
 func (f *file) hide(v any) {
 	switch v := v.(type) {
 	case string:

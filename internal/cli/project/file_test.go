@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// written creates a project file in its own directory.
+// written creates a project file in a new directory.
 func written(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), FileName)
@@ -111,7 +111,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A flag goes before the project file, and that before the environment.
+// A flag overrides the project file, which overrides the environment.
 func TestPrecedence(t *testing.T) {
 	env := map[string]string{"AGENTSCRIPT_TIMEOUT": "1s", "AGENTSCRIPT_MAX_DEPTH": "3", "AGENTSCRIPT_RETRIES": "7"}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
@@ -186,7 +186,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What a file names as a key is not quoted in the message that refuses it.
+// The message that rejects what a file sets as a key does not quote it.
 func TestKeysAreHidden(t *testing.T) {
 	const key = "hush-canary-key"
 	for _, text := range []string{

@@ -7,15 +7,15 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// Kept is what of some defaults outlives a command: what no flag holds that [Settings.Fill] set. Those are the aliases
+// Kept is the part of the defaults that outlives a command and that no flag set by [Settings.Fill] holds: the aliases
 // and the rules of the project file, and the model of agents that name none.
 type Kept struct {
 	Path  string `json:"path,omitempty"`
-	Text  string `json:"text,omitempty"` // of the project file
+	Text  string `json:"text,omitempty"` // text of the project file
 	Model string `json:"model,omitempty"`
 }
 
-// Keep returns what is kept of the defaults, nil for nothing.
+// Keep returns what to keep of the defaults, or nil for nothing.
 func (s *Settings) Keep() *Kept {
 	if s == nil {
 		return nil

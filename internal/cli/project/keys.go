@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// The tables of a project file. The keys of [models] are the project's own.
+// The tables of a project file. The project chooses the keys of [models].
 const (
 	Models = "models"
 	Run    = "run"
@@ -28,8 +28,8 @@ const (
 
 var tables = []string{Models, Run, Test, Policy}
 
-// key is a key of a table: what its value must be, and what holds where nobody sets it. The keys of [run] and
-// [test] are named after the flags that they are defaults of.
+// key is a key of a table: what its value must be, and its default. The keys of [run] and [test] are named after the
+// flags whose defaults they set.
 type key struct {
 	table, name string
 	kind        kind
@@ -50,7 +50,7 @@ const (
 	rules     kind = `a list of rules in quotes, as in ["delete_*", "@once"]`
 )
 
-// keys are those of all tables but [models].
+// keys are the keys of all tables except [models].
 var keys = []key{
 	{Run, "model", modelName, ""},
 	{Run, "progress", progress, "auto"},
@@ -80,12 +80,13 @@ func keyOf(table, name string) *key {
 	return &keys[i]
 }
 
-// variable is the name of the environment variable that sets a key of [run].
+// variable returns the name of the environment variable that sets a key of [run].
 func (k *key) variable() string {
 	return "AGENTSCRIPT_" + strings.ToUpper(strings.ReplaceAll(k.name, "-", "_"))
 }
 
-// text returns a value of TOML as a flag takes it; wrong says why the key does not take it, "" if it does.
+// text returns a TOML value in the form of a flag. wrong says why the key does not accept the value, and is "" if it
+// does.
 func (k *key) text(v any) (text, wrong string) {
 	isText, inQuotes := v.(string)
 	switch v := v.(type) {
@@ -107,7 +108,7 @@ func (k *key) number() bool {
 	return slices.Contains([]kind{count, positive, dollars, percent}, k.kind)
 }
 
-// read returns a text as a flag takes it; wrong says why the key does not take it, "" if it does.
+// read returns a text in the form of a flag. wrong says why the key does not accept it, and is "" if it does.
 func (k *key) read(s string) (text, wrong string) {
 	fits := false
 	switch k.kind {
@@ -143,7 +144,7 @@ func quotedUnless(number bool, s string) string {
 	return strconv.Quote(s)
 }
 
-// value returns a text that the key takes as JSON has it, nil for "".
+// value returns a text that the key accepts as a JSON value, or nil for "".
 func (k *key) value(text string) any {
 	switch {
 	case text == "":
@@ -154,7 +155,7 @@ func (k *key) value(text string) any {
 	return text
 }
 
-// named names the kind of a value that a key does not take.
+// named returns the name of the kind of a value that a key does not accept.
 func named(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -169,7 +170,7 @@ func named(v any) string {
 	return "a date or a time"
 }
 
-// wrongRule says why a text is no rule of a policy, and what to write instead, "" if it is one.
+// wrongRule says why a text is not a rule of a policy, and what to write instead. It returns "" if the text is a rule.
 func wrongRule(rule string) (problem, help string) {
 	_, err := policy.New(FileName, policy.Rules{Deny: []string{rule}})
 	if e, ok := errors.AsType[*engine.Error](err); ok {
@@ -178,7 +179,7 @@ func wrongRule(rule string) (problem, help string) {
 	return "", ""
 }
 
-// never are words of keys that no project file has, by what they would do, and why not.
+// never maps words in keys that no project file may have, by what they would do, to the reason.
 var never = sync.OnceValue(func() map[string]string {
 	return text.Synonyms(`
 never: allow grant grants exec-allow net fs yes approve permissions = a project file grants nothing: whoever runs the script grants, with flags such as --allow-exec CMD
@@ -188,7 +189,7 @@ never: command commands cmd exec shell sh hook hooks run-before plugin plugins =
 `)["never"]
 })
 
-// whyNever returns why no project file has a table or key of this name, "" for an ordinary unknown name.
+// whyNever returns why no project file may have a table or key with this name, or "" for an ordinary unknown name.
 func whyNever(name string) string {
 	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
 		if why := never()[word]; why != "" {

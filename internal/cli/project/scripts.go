@@ -15,12 +15,12 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// Unknown finds the rules of the project that can never hold. A rule about a tool that a script does not have may be
-// meant for another script of the project: their texts are looked at, and none is loaded. It is a mistake if no script
-// of the project has the tool, or the argument. Where another script has a tool of the name with the argument, and
-// this one without, the rule does not hold here, which is a warning.
+// Unknown finds the rules of the project that can never apply. A rule about a tool that a script does not have may be
+// meant for another script of the project, so it searches the texts of the scripts, and loads none. It is a mistake if
+// no script of the project has the tool, or the argument. If another script has a tool of that name with the argument,
+// and this one has it without, the rule does not apply here, which is a warning.
 //
-// The file is the script, "" for none, and tools and servers are what its agents have.
+// file is the script, or "" for none; tools and servers are those of its agents.
 func (s *Settings) Unknown(file string, tools []policy.Call, servers []string) (warnings diag.List, mistakes *term.Failure) {
 	p := s.Policy()
 	if p == nil {
@@ -56,7 +56,7 @@ func (s *Settings) Unknown(file string, tools []policy.Call, servers []string) (
 	return warnings, term.FailureOf(term.ExitUsage, wrong, s.Sources())
 }
 
-// Sources shows the text of the project file.
+// Sources returns the text of the project file.
 func (s *Settings) Sources() diag.Sources {
 	if s == nil {
 		return nil
@@ -64,28 +64,28 @@ func (s *Settings) Sources() diag.Sources {
 	return diag.SourceMap{s.Path: s.file.text}
 }
 
-// scripts are the texts of the scripts of a project.
+// scripts holds the texts of the scripts of a project.
 type scripts struct {
 	dir   string
 	all   []script
-	names []string // of functions: tools are mostly among them
-	more  bool     // there is more than is looked at
+	names []string // names of functions, most of which are tools
+	more  bool     // there are more than were read
 }
 
-// script is the text of a script without comments on lines of their own, and the words in it.
+// script is the text of a script without comment lines, and the words in it.
 type script struct {
 	text  string
 	words map[string]bool
 }
 
-// A project that is larger is not looked at as a whole.
+// The bounds beyond which a project is not searched as a whole.
 const (
 	mostEntries = 20_000
 	longestText = 1 << 20
 )
 
-// scriptsOf reads the scripts below a directory, without one of them and without tests. Directories whose names begin
-// with a dot are no part of a project, nor are those of other projects and repositories, and links.
+// scriptsOf reads the scripts below a directory, except one of them and tests. It skips links, directories whose names
+// begin with a dot, and those of other projects and repositories.
 func scriptsOf(dir, but string) *scripts {
 	s := &scripts{dir: dir}
 	own, _ := os.Stat(but)
@@ -96,7 +96,7 @@ func scriptsOf(dir, but string) *scripts {
 			return fs.SkipAll
 		}
 		switch {
-		case err != nil: // what cannot be read has no scripts
+		case err != nil: // an unreadable directory has no scripts
 		case d.IsDir() && at != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || holds(at, FileName) || holds(at, ".git")):
 			return fs.SkipDir
 		case d.Type().IsRegular() && strings.HasSuffix(at, ".star") && !strings.HasSuffix(at, "_test.star"):
@@ -136,16 +136,16 @@ func (s *scripts) add(text string) {
 	s.all = append(s.all, one)
 }
 
-// mentions reports whether a name is in the text of a script.
+// mentions reports whether a name occurs in the text of a script.
 func (s script) mentions(name string) bool {
 	return s.words[name] || strings.ContainsAny(name, "-. ") && strings.Contains(s.text, name)
 }
 
-// served reports whether a script makes MCP servers, whose tools only they know.
+// served reports whether a script makes MCP servers, whose tools are not in its text.
 func (s script) served() bool { return s.words["mcp"] }
 
-// has reports whether a script may have what a pattern is about: it mentions the tool, and the arguments that the
-// pattern asks for. If none does, the pattern gets the argument that is missing and what was probably meant.
+// has reports whether a script may have the subject of a pattern: it mentions the tool, and the arguments that the
+// pattern tests. If none does, has sets in u the missing argument and what was probably meant.
 func (s *scripts) has(u *policy.Unknown) bool {
 	var missing, near string
 	for _, one := range s.all {

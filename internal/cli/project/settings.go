@@ -17,7 +17,7 @@ import (
 // Settings are the defaults for the scripts of a directory: those of the project file, then those of the
 // environment.
 type Settings struct {
-	Path string // of the project file, "" if there is none
+	Path string // path of the project file, "" if there is none
 	file *file
 	set  map[string]Setting // by table and key
 }
@@ -27,10 +27,10 @@ type Setting struct {
 	Table string `json:"table"`
 	Key   string `json:"key"`
 	Value any    `json:"value"` // as JSON, nil if nothing is set
-	Text  string `json:"-"`     // as a flag takes it
-	From  string `json:"from"`  // a place in the project file, the name of a variable, or "default"
+	Text  string `json:"-"`     // in the form of a flag
+	From  string `json:"from"`  // a position in the project file, the name of a variable, or "default"
 
-	at diag.Span // of its key in the project file, else invalid
+	at diag.Span // position of its key in the project file, otherwise invalid
 }
 
 // Open reads the defaults for the scripts of a directory.
@@ -72,14 +72,14 @@ func (s *Settings) Of(table, key string) (Setting, bool) {
 	return value, ok
 }
 
-// Text returns what is set for a key as a flag takes it, "" for nothing.
+// Text returns what is set for a key in the form of a flag, or "".
 func (s *Settings) Text(table, key string) string {
 	value, _ := s.Of(table, key)
 	return value.Text
 }
 
-// List returns the values of all keys, also of those that nobody sets, in the order of the documentation, and the
-// aliases before them.
+// List returns the values of all keys, including unset ones, in the order of the documentation, and the aliases before
+// them.
 func (s *Settings) List() []Setting {
 	all := s.file.aliases()
 	for _, k := range keys {
@@ -92,7 +92,7 @@ func (s *Settings) List() []Setting {
 	return all
 }
 
-// Wrong finds what a run would refuse that uses the values: models that check refuses, and rules that can never hold.
+// Wrong finds values that a run would reject: models that check rejects, and rules that can never apply.
 func (s *Settings) Wrong(check func(model string) *engine.Error) *term.Failure {
 	models := s.file.aliases()
 	if model, ok := s.Of(Run, "model"); ok {
@@ -105,7 +105,7 @@ func (s *Settings) Wrong(check func(model string) *engine.Error) *term.Failure {
 	var found diag.List
 	for _, m := range models {
 		err := check(own.Named(m.Text))
-		if own[m.Text] != "" || err == nil || err.Code != diag.UnknownProvider && err.Code != diag.NoModel { // a missing key is not the file's
+		if own[m.Text] != "" || err == nil || err.Code != diag.UnknownProvider && err.Code != diag.NoModel { // a missing key is not a mistake in the file
 			continue
 		}
 		d := term.Diagnose(err)
@@ -128,8 +128,8 @@ func (s *Settings) Wrong(check func(model string) *engine.Error) *term.Failure {
 // filled marks a flag whose value is a default of a project.
 const filled = "agentscript-default"
 
-// Fill sets the flags of a set that nobody gave to what a table says. The model is left out: a default of a
-// project is for agents that name none, and --model is for all. Where keys are named, the others are left out too.
+// Fill sets the flags that were not given to the values of a table. It leaves out the model: a project's default
+// applies to agents that name none, and --model to all. If keys are named, it leaves out all others too.
 func (s *Settings) Fill(table string, set *pflag.FlagSet, only ...string) *term.Failure {
 	for _, k := range keys {
 		value, is := s.Of(table, k.name)
@@ -147,7 +147,7 @@ func (s *Settings) Fill(table string, set *pflag.FlagSet, only ...string) *term.
 	return nil
 }
 
-// Given reports whether a flag was given on the command line, and not set by [Settings.Fill].
+// Given reports whether a flag was given on the command line, as opposed to set by [Settings.Fill].
 func Given(set *pflag.FlagSet, name string) bool {
 	f := set.Lookup(name)
 	if f == nil || !f.Changed {
@@ -157,7 +157,7 @@ func Given(set *pflag.FlagSet, name string) bool {
 	return !is
 }
 
-// Filled says of each flag that [Settings.Fill] set what it is, and where that is said.
+// Filled returns for each flag that [Settings.Fill] set its value, and where that comes from.
 func Filled(set *pflag.FlagSet) map[string]string {
 	all := map[string]string{}
 	set.VisitAll(func(f *pflag.Flag) {
@@ -168,7 +168,7 @@ func Filled(set *pflag.FlagSet) map[string]string {
 	return all
 }
 
-// Policy returns the rules of the project, nil if there are none. They make a policy stricter, and allow nothing.
+// Policy returns the rules of the project, or nil if there are none. They make a policy stricter, and allow nothing.
 func (s *Settings) Policy() *policy.Policy {
 	if s == nil || len(s.file.rules) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package reading explains to a person what was made of an answer: what was chosen, dropped and repaired, and why.
+// Package reading explains to a person how an answer was read: what was chosen, dropped and repaired, and why.
 package reading
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// shownBytes is how much of a text a line shows.
+// shownBytes bounds the text that a line shows.
 const shownBytes = 60
 
-// Explain writes a line for the value that was chosen, for each thing that was changed or left out, in the order of
-// the text, and for each error: its place, what stood there, what became of it, why, and at which cost. The last line
-// has the outcome.
+// Explain writes a line for the chosen value, for each thing that was changed or left out, in the order of the text,
+// and for each error: its position, the text there, what became of it, why, and at which cost. The last line has the
+// outcome.
 func Explain(w io.Writer, src string, t *generable.Type, how generable.Options, r lenient.Result) {
 	p := places{src: src, line: 1, col: 1}
 	lines := []told{{at: r.Start, text: chosen(src, how, r)}}
@@ -41,17 +41,17 @@ func Explain(w io.Writer, src string, t *generable.Type, how generable.Options, 
 	write(w, outcome(t, how, r))
 }
 
-// told is a line about a place in the text.
+// told is a line about a position in the text.
 type told struct {
 	at   int
 	text string
 }
 
 func write(w io.Writer, line string) {
-	_, _ = fmt.Fprintln(w, text.Terminal(line)) // a stderr that is gone cannot be told
+	_, _ = fmt.Fprintln(w, text.Terminal(line)) // if stderr fails, there is nowhere to report it
 }
 
-// chosen says which value was taken.
+// chosen says which value was chosen.
 func chosen(src string, how generable.Options, r lenient.Result) string {
 	why := "it fits"
 	others := slices.ContainsFunc(r.Repairs, func(fix generable.Repair) bool { return fix.Kind == "not-chosen" })
@@ -68,7 +68,7 @@ func chosen(src string, how generable.Options, r lenient.Result) string {
 	return "chosen: " + shown(src[r.Start:r.End]) + "; " + why
 }
 
-// repaired says what became of something, and why.
+// repaired says how something was repaired, and why.
 func repaired(fix generable.Repair) string {
 	line := strings.ReplaceAll(fix.Kind, "-", " ")
 	if fix.Path != "" {
@@ -103,12 +103,12 @@ func outcome(t *generable.Type, how generable.Options, r lenient.Result) string 
 	return "read as " + as + " at level " + level + "; " + cost
 }
 
-// shown is the beginning of a text, on one line.
+// shown returns the beginning of a text, on one line.
 func shown(s string) string {
 	return text.ClipBytes(strings.Join(strings.Fields(text.Cut(s, 4*shownBytes)), " "), shownBytes)
 }
 
-// places are the lines and columns of offsets that only grow.
+// places converts increasing offsets to lines and columns.
 type places struct {
 	src           string
 	at, line, col int

@@ -60,7 +60,7 @@ not read as P at level safe: 1 error
 	}
 }
 
-// What was not taken is said to be so, and why.
+// The explanation says what was not taken, and why.
 func TestExplainChoice(t *testing.T) {
 	const text = "{\"a\": 1}\nor\n{\"a\": 2}"
 	for pick, want := range map[generable.Pick]string{

@@ -9,18 +9,17 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// command is one of the prompt. The table of commands is what the prompt knows of them: it dispatches, lists and
-// completes by it.
+// command is a command of the prompt. The prompt dispatches, lists and completes commands from the table of commands.
 type command struct {
 	name  string
-	args  string // as :help shows them
+	args  string // as shown by :help
 	doc   string
 	do    func(s *session, args string) error // nil for a form of ?
-	takes arguments                           // what can be written behind the name, nil for nothing
-	over  bool                                // with ! behind its name it writes over files
+	takes arguments                           // what can follow the name, or nil
+	over  bool                                // with ! after its name it overwrites files
 }
 
-// commands are in the order of :help.
+// commands returns the commands in the order of :help.
 func commands() []command {
 	return []command{
 		{name: ":help", doc: "list the commands", do: (*session).help},
@@ -47,7 +46,7 @@ func commands() []command {
 	}
 }
 
-// usageOf says how the command is used that an entry begins with, "" for none.
+// usageOf returns the usage of the command that an entry begins with, or "".
 func usageOf(entry string) string {
 	name, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
 	for _, c := range commands() {
@@ -58,7 +57,7 @@ func usageOf(entry string) string {
 	return ""
 }
 
-// usage is how a command is written.
+// usage returns how to write a command.
 func (c command) usage() string {
 	name := c.name
 	if c.over {
@@ -70,7 +69,7 @@ func (c command) usage() string {
 	return strings.TrimRight(name+" "+c.args, " ")
 }
 
-// command carries out a command.
+// command executes a command.
 func (s *session) command(entry string) error {
 	if name, ok := strings.CutPrefix(entry, "??"); ok {
 		return s.source(strings.TrimSpace(name))
@@ -104,7 +103,7 @@ func (s *session) command(entry string) error {
 	return s.wrong(help, "there is no command %s", name)
 }
 
-// wrong is a mistake in a command.
+// wrong returns the error for a mistake in a command.
 func (s *session) wrong(help, format string, args ...any) error {
 	return s.fail(term.Usagef(help, format, args...))
 }

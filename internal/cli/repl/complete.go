@@ -15,15 +15,15 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// candidate is what can be written at the cursor.
+// candidate is what can be inserted at the cursor.
 type candidate struct {
 	text string
 	doc  string // one line
 }
 
-// menu are candidates as the line editor lists them. It counts the bytes of what they begin with as characters, and where
-// that is "", takes all behind the last blank for it. So they begin with what is ASCII at its end, or with one character,
-// of which it is told one byte.
+// menu returns candidates in the form that the line editor lists. The editor counts the bytes of their common prefix as
+// characters and, if the prefix is "", takes everything after the last blank for it. So candidates begin with the ASCII
+// tail of the prefix, or with one character, of which the editor is given one byte.
 func menu(all []candidate, before, prefix string) readline.Completions {
 	from := len(prefix) - len(asciiTail(prefix))
 	shared := prefix[from:]
@@ -42,7 +42,7 @@ func menu(all []candidate, before, prefix string) readline.Completions {
 	return done
 }
 
-// asciiTail is the part of a text behind its last character that has several bytes.
+// asciiTail returns the part of a text after its last multi-byte character.
 func asciiTail(s string) string {
 	i := strings.LastIndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 	if i < 0 {
@@ -52,7 +52,7 @@ func asciiTail(s string) string {
 	return s[i+size:]
 }
 
-// common is what all candidates begin with.
+// common returns the common prefix of all candidates.
 func common(all []candidate) string {
 	if len(all) == 0 {
 		return ""
@@ -67,10 +67,10 @@ func common(all []candidate) string {
 	return shared
 }
 
-// longestCompletion bounds how long candidates are looked for: somebody waits at the keyboard.
+// longestCompletion bounds how long candidates are searched for: a person is waiting at the keyboard.
 const longestCompletion = 200 * time.Millisecond
 
-// complete returns what can be written at an offset of a line, and the part before it that candidates begin with.
+// complete returns what can be inserted at an offset of a line, and the part before it that candidates begin with.
 func (s *session) complete(line string, cursor int) (all []candidate, prefix string) {
 	before := line[:cursor]
 	if trimmed := strings.TrimLeft(before, " "); isCommand(trimmed) {
@@ -87,7 +87,7 @@ func (s *session) complete(line string, cursor int) (all []candidate, prefix str
 	return all, prefix
 }
 
-// completeText completes statements, or an expression. It takes candidates of some kinds alone, where any are listed.
+// completeText completes statements, or an expression. If kinds are given, it accepts only candidates of those kinds.
 func (s *session) completeText(text string, cursor int, kinds ...string) (all []candidate, prefix string) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestCompletion)
 	defer cancel()
@@ -100,11 +100,10 @@ func (s *session) completeText(text string, cursor int, kinds ...string) (all []
 	return all, text[c.From:cursor]
 }
 
-// arguments returns what can be written behind the name of a command, and the part of what is typed that candidates
-// begin with.
+// arguments returns what can follow the name of a command, and the part of the typed text that candidates begin with.
 type arguments func(s *session, typed string) (all []candidate, prefix string)
 
-// completeCommand completes a command, and what it takes.
+// completeCommand completes a command, and its argument.
 func (s *session) completeCommand(before string) (all []candidate, prefix string) {
 	if name := strings.TrimLeft(before, "? "); strings.HasPrefix(before, "?") {
 		return s.completeText(name, len(name), "variable", "function", "builtin", "type", "node", "module", "field", "method")
@@ -115,7 +114,7 @@ func (s *session) completeCommand(before string) (all []candidate, prefix string
 		case c.do == nil:
 		case !has:
 			text := c.name
-			if c.takes != nil && !strings.HasPrefix(c.args, "[") { // what it takes follows
+			if c.takes != nil && !strings.HasPrefix(c.args, "[") { // its argument follows
 				text += " "
 			}
 			all = append(all, candidate{text, c.doc})
@@ -126,12 +125,12 @@ func (s *session) completeCommand(before string) (all []candidate, prefix string
 	return all, name
 }
 
-// expressions are what an entry can begin with.
+// expressions returns what an entry can begin with.
 func expressions(s *session, typed string) (all []candidate, prefix string) {
 	return s.completeText(typed, len(typed))
 }
 
-// runnable are the nodes and functions. Behind the name there is the input.
+// runnable returns the nodes and functions. The input follows the name.
 func runnable(s *session, typed string) (all []candidate, prefix string) {
 	if strings.Contains(typed, " ") {
 		return nil, ""
@@ -143,7 +142,7 @@ func switches(_ *session, typed string) (all []candidate, prefix string) {
 	return []candidate{{"on", "from the next entry on"}, {"off", "no longer"}}, typed
 }
 
-// timed are the switches, and expressions.
+// timed returns the switches, and expressions.
 func timed(s *session, typed string) (all []candidate, prefix string) {
 	all, prefix = expressions(s, typed)
 	if prefix == typed {
@@ -159,12 +158,12 @@ func limits(s *session, typed string) (all []candidate, prefix string) {
 	return all, typed[strings.LastIndex(typed, " ")+1:]
 }
 
-// scripts are the scripts that a path may mean.
+// scripts returns the scripts that a path may mean.
 func scripts(s *session, typed string) (all []candidate, prefix string) {
 	return s.filesOf(typed, ".star"), typed
 }
 
-// files are those that a path may mean.
+// files returns the files that a path may mean.
 func files(s *session, typed string) (all []candidate, prefix string) {
 	return s.filesOf(typed, ""), typed
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// earlier says which agents and functions keep a schema whose name now means another one.
+// earlier says which agents and functions still use a schema whose name has been rebound.
 func (s *session) earlier(before *agentscript.Module, bound []string) error {
 	m := s.ws.Module()
 	for _, schema := range slices.Compact(slices.Sorted(slices.Values(bound))) {
@@ -25,7 +25,7 @@ func (s *session) earlier(before *agentscript.Module, bound []string) error {
 				if err == nil && slices.ContainsFunc(f.Params.Fields, func(p generable.Field) bool { return holds(p.Type, old) }) {
 					does = "takes"
 				}
-			case n.Agent() == nil: // its agents are named
+			case n.Agent() == nil: // its agents are listed by their names
 			case holds(n.Out(), old):
 				does = "answers"
 			case holds(n.In(), old):
@@ -42,7 +42,7 @@ func (s *session) earlier(before *agentscript.Module, bound []string) error {
 	return nil
 }
 
-// holds reports whether a type is another one, or is made of it.
+// holds reports whether a type is part, or contains it.
 func holds(t, part *generable.Type) bool {
 	seen := map[*generable.Type]bool{}
 	var within func(t *generable.Type) bool

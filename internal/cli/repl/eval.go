@@ -23,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// statement is one that was added and holds.
+// statement is an accepted statement.
 type statement struct {
 	transcript.Statement
 	names []string
@@ -36,12 +36,12 @@ type recorded struct {
 	block *agentscript.Block
 	from  int // in the tape
 	to    int
-	ports *setup.Ports // that it ran with
+	ports *setup.Ports // the ones it ran with
 
 	result generable.Value
 }
 
-// spending is what runs used.
+// spending is what runs have used.
 type spending struct {
 	calls int
 	usage model.Usage
@@ -58,14 +58,14 @@ func (s spending) String() string {
 	return said
 }
 
-// entry evaluates one entry: a command, or statements. The error was reported at a terminal.
+// entry evaluates one entry: a command, or statements. At a terminal, the error was reported.
 func (s *session) entry(entry string) error {
 	begun := time.Now()
 	var err error
 	switch typed := strings.TrimSuffix(strings.TrimSpace(entry), "()"); {
 	case isCommand(entry):
 		err = s.command(strings.TrimSpace(entry))
-	case (typed == "exit" || typed == "quit") && !slices.Contains(s.ws.Module().Names(), typed): // as other prompts have it
+	case (typed == "exit" || typed == "quit") && !slices.Contains(s.ws.Module().Names(), typed): // as in other prompts
 		return errQuit
 	default:
 		s.entered++
@@ -81,12 +81,12 @@ func (s *session) entry(entry string) error {
 // reads begins to add a text.
 type reads func(ctx context.Context, name, source string) *agentscript.Block
 
-// checked reads a text that was checked as a whole.
+// checked begins to add a text that was checked as a whole.
 func (s *session) checked(ctx context.Context, name, source string) *agentscript.Block {
 	return s.ws.Read(ctx, name, source).Checked()
 }
 
-// eval adds the statements of a text. skip, which may be nil, reports whether one that would run is left out.
+// eval adds the statements of a text. skip, which may be nil, reports whether to leave out a statement that would run.
 func (s *session) eval(name, source string, read reads, skip func(b *agentscript.Block) bool) error {
 	ctx, stop := s.c.Interruptible()
 	defer stop()
@@ -138,7 +138,7 @@ func (s *session) eval(name, source string, read reads, skip func(b *agentscript
 	return s.earlier(before, bound)
 }
 
-// lists are the lists, dicts and sets that names hold and that are data.
+// lists returns the lists, dicts and sets that names hold and that are data.
 func (s *session) lists() map[string]generable.Value {
 	m := s.ws.Module()
 	all := map[string]generable.Value{}
@@ -151,7 +151,7 @@ func (s *session) lists() map[string]generable.Value {
 	return all
 }
 
-// held is what the names of a statement hold, and its value.
+// held returns what the names of a statement hold, and its value.
 func (s *session) held(st statement) map[string]transcript.Held {
 	m := s.ws.Module()
 	all := map[string]transcript.Held{}
@@ -182,7 +182,7 @@ func (s *session) held(st statement) map[string]transcript.Held {
 	return all
 }
 
-// run runs the statement that was composed last. It reports whether its value was written while it ran.
+// run runs the statement that was composed last. It reports whether the value was written during the run.
 func (s *session) run(ctx context.Context, b *agentscript.Block) (said bool, err error) {
 	if s.ports == nil {
 		ports, problem := setup.OpenPorts(s.c, &setup.Script{Module: s.ws.Module(), File: s.file}, s.flags, s.own)
@@ -206,7 +206,7 @@ func (s *session) run(ctx context.Context, b *agentscript.Block) (said bool, err
 	return said, err
 }
 
-// follow runs a statement with options, and shows what happens meanwhile. It reports whether that was its value.
+// follow runs a statement with options, and shows its progress. It reports whether that already showed the value.
 func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agentscript.RunOption) (_ generable.Value, said bool, err error) {
 	ctx, cancel := s.flags.Deadline(ctx, time.Now())
 	defer cancel()
@@ -258,7 +258,7 @@ func (s *session) follow(ctx context.Context, b *agentscript.Block, opts []agent
 	return result.Value, ok && streamed.said(answer), nil
 }
 
-// counted counts the calls of models and what they used.
+// counted counts the calls of models and what they use.
 type counted struct{ spending }
 
 func (*counted) Kinds() engine.EventKind { return engine.EventEffect }
@@ -270,12 +270,12 @@ func (n *counted) Event(e engine.Event) {
 	}
 }
 
-// part is the number of a statement in the name of its text, which people do not need.
+// part matches the number of a statement in the name of its text, which people do not need.
 var part = lazy.Regexp(`(\w)#\d+`)
 
 func plainName(file string) string { return part().ReplaceAllString(file, "$1") }
 
-// plain names the texts of diagnostics as people know them.
+// plain replaces the names of texts in diagnostics by those that people know.
 func plain(found diag.List) diag.List {
 	return text.Each(found, func(d *diag.Diagnostic) *diag.Diagnostic {
 		own := *d
@@ -298,7 +298,7 @@ func plain(found diag.List) diag.List {
 	})
 }
 
-// sources are the texts of all entries, and of the files that they loaded.
+// sources returns the texts of all entries, and of the files that they loaded.
 func (s *session) sources() diag.Sources {
 	others := s.ws.Sources()
 	return diag.SourceFunc(func(file string) (string, bool) {
@@ -309,7 +309,7 @@ func (s *session) sources() diag.Sources {
 	})
 }
 
-// fail reports an error: at once to a person, else when the command ends.
+// fail reports an error: to a person at once, otherwise when the command ends.
 func (s *session) fail(err error) error {
 	f, ok := errors.AsType[*term.Failure](err)
 	if !ok {
@@ -323,10 +323,10 @@ func (s *session) fail(err error) error {
 	return f
 }
 
-// errReported says that an error was shown.
+// errReported means that an error was shown.
 var errReported = errors.New("reported")
 
-// say writes what the session did, which nobody asked for.
+// say writes a line about what the session did unasked.
 func (s *session) say(line string) error {
 	if s.flags.Quiet {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// load adds the statements of a file, which is checked as a whole before.
+// load adds the statements of a file, after checking the file as a whole.
 func (s *session) load(file string) error {
 	if file == "" {
 		return s.wrong(":load FILE", ":load takes the name of a file")
@@ -32,7 +32,7 @@ func (s *session) load(file string) error {
 	return s.eval(name, source, s.checked, nil)
 }
 
-// statements reads a script, or the script that loads a flow as JSON, and returns how its positions call it.
+// statements reads a script, or the script that loads a flow as JSON, and returns its name in positions.
 func (s *session) statements(file string) (name, text string, err error) {
 	read, err := setup.ReadSource(file)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *session) statements(file string) (name, text string, err error) {
 	return shown(name), text, nil
 }
 
-// reload adds the statements of the file again that compose. Data stays as it is, and what would run does not.
+// reload adds the composing statements of the file again. It leaves data unchanged, and skips what would run.
 func (s *session) reload(string) error {
 	if s.loaded == "" {
 		return s.wrong(":load FILE loads one", "no file was loaded")
@@ -61,7 +61,7 @@ func (s *session) reload(string) error {
 		return err
 	}
 	tree, err := options.Parse(s.loaded, []byte(source), 0)
-	if err != nil { // reading it says what is wrong
+	if err != nil { // reading it reports what is wrong
 		return s.eval(name, source, s.checked, nil)
 	}
 	before := maps.Clone(s.written)
@@ -107,7 +107,7 @@ func (s *session) reload(string) error {
 	return s.say(said)
 }
 
-// free reports a file that a command would write over, unless that is asked for.
+// free reports an error if a command would overwrite a file without being told to.
 func (s *session) free(command, file string) error {
 	if _, err := os.Lstat(file); err == nil && !s.over {
 		return s.wrong("name another file, or write over it: "+command+"! "+file, "%s is there already", file)
@@ -127,7 +127,7 @@ func (s *session) write(file, text string) error {
 		err = errors.Join(err, f.Close())
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // the file is made
+	case errors.Is(err, fs.ErrNotExist): // the file will be created
 		return s.wrong("", "%s: there is no directory %s", file, filepath.Dir(file))
 	case err != nil:
 		return s.wrong("", "%s: %s", file, term.FileProblem(err))

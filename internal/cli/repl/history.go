@@ -15,22 +15,22 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// history is what was entered in a project: one JSON text a line, appended before it is evaluated, so that two
-// sessions share it and a killed one loses nothing. It holds no key that is known, and nobody else may read it.
+// history is the history of entries in a project: one JSON text per line, appended before the entry is evaluated, so
+// that two sessions share it and a killed one loses nothing. It contains no known key, and only its owner may read it.
 type history struct {
 	path    string
 	hide    func(string) string
 	entries []string
-	read    int64 // bytes of the file that entries hold
+	read    int64 // bytes of the file that have been read
 }
 
 const (
-	mostHistory = 10_000   // entries that are read
-	recent      = 4 << 20  // bytes of the file that a session begins with
-	longEntry   = 64 << 10 // bytes; a longer entry is not kept
+	mostHistory = 10_000   // entries kept
+	recent      = 4 << 20  // bytes of the file that a session reads at its start
+	longEntry   = 64 << 10 // bytes; a longer entry is not stored
 )
 
-// openHistory opens the history of a project, whose directory is dir.
+// openHistory opens the history of the project in the directory dir.
 func openHistory(c *term.Console, dir string) (*history, error) {
 	base, missing := setup.UserDir(c, "history", "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
 	if base == "" {
@@ -46,13 +46,13 @@ func openHistory(c *term.Console, dir string) (*history, error) {
 		return h, nil
 	}
 	if err == nil {
-		h.read = max(info.Size()-recent, 0) // the line that this cuts is no JSON
+		h.read = max(info.Size()-recent, 0) // the line that this cuts is not valid JSON
 		err = os.Chmod(h.path, 0o600)
 	}
 	return h, errors.Join(err, h.refresh())
 }
 
-// refresh reads what sessions appended since.
+// refresh reads what sessions have appended since the last time.
 func (h *history) refresh() error {
 	f, err := os.Open(h.path)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *history) refresh() error {
 	}
 	defer f.Close() // it is only read
 	if info, err := f.Stat(); err == nil && info.Size() < h.read {
-		h.read = 0 // it is another file
+		h.read = 0 // it is a different file
 	}
 	if _, err := f.Seek(h.read, io.SeekStart); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (h *history) refresh() error {
 	in := bufio.NewReader(f)
 	for {
 		line, err := in.ReadBytes('\n')
-		if err != nil { // a line without an end is being written
+		if err != nil { // a line without an end is still being written
 			break
 		}
 		h.read += int64(len(line))
@@ -83,7 +83,7 @@ func (h *history) refresh() error {
 	return nil
 }
 
-// Write appends an entry. It implements the source of the line editor, as the methods behind it do.
+// Write appends an entry. With the methods below, it implements the source of the line editor.
 func (h *history) Write(entry string) (int, error) {
 	if entry = h.hide(entry); len(entry) > longEntry {
 		return len(h.entries), nil
@@ -103,12 +103,12 @@ func (h *history) Write(entry string) (int, error) {
 	if unfinished(f) {
 		line = append([]byte{'\n'}, line...)
 	}
-	_, err = f.Write(line) // one write, which another session does not divide
+	_, err = f.Write(line) // one write, which another session cannot split
 	err = errors.Join(err, f.Close(), h.refresh())
 	return len(h.entries), err
 }
 
-// unfinished reports whether the last line has no end: its writer was killed, or the disk was full.
+// unfinished reports whether the last line has no end, because its writer was killed or the disk was full.
 func unfinished(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -127,7 +127,7 @@ func (h *history) GetLine(i int) (string, error) {
 	return h.entries[i], nil
 }
 
-// Len returns how many entries there are.
+// Len returns the number of entries.
 func (h *history) Len() int { return len(h.entries) }
 
 // Dump returns all entries.

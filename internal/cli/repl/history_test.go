@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// historian opens histories of one project.
+// historian returns a function that opens histories of one project.
 func historian(t *testing.T) func() *history {
 	home := t.TempDir()
 	c := &term.Console{Process: &term.Process{LookupEnv: func(name string) (string, bool) { return home, name == "XDG_STATE_HOME" }}}
@@ -33,8 +33,8 @@ func write(t *testing.T, h *history, entry string) {
 	}
 }
 
-// TestUnfinishedHistory keeps what is entered after a session that was killed while it wrote, and closes a history
-// that others could read.
+// TestUnfinishedHistory checks that entries are kept after a session was killed while it wrote, and that a history that
+// others could read becomes private.
 func TestUnfinishedHistory(t *testing.T) {
 	open := historian(t)
 	h := open()
@@ -62,7 +62,7 @@ func TestUnfinishedHistory(t *testing.T) {
 	}
 }
 
-// TestSharedHistory has several sessions write at once: each entry is there, once and whole.
+// TestSharedHistory writes from several sessions concurrently: each entry is there, once and whole.
 func TestSharedHistory(t *testing.T) {
 	open := historian(t)
 	const sessions, entries = 4, 100
@@ -90,7 +90,7 @@ func TestSharedHistory(t *testing.T) {
 	}
 }
 
-// TestLongHistory begins with the recent entries of a long file, and keeps no entry that nobody wants back.
+// TestLongHistory begins with the recent entries of a long file, and keeps no entry that is too long.
 func TestLongHistory(t *testing.T) {
 	open := historian(t)
 	h := open()

@@ -13,9 +13,9 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// input is where entries come from.
+// input is a source of entries.
 type input interface {
-	// next returns the next entry. The error is errInterrupted when the line was cleared, errEnded at the end.
+	// next returns the next entry. The error is errInterrupted if the line was cleared, and errEnded at the end.
 	next() (string, error)
 	interactive() bool // a person types
 	close()
@@ -34,7 +34,7 @@ func (s *session) open() (input, error) {
 	return &pipe{in: bufio.NewReader(s.c.Stdin)}, nil
 }
 
-// pipe reads entries that nobody types. An entry ends where the next line begins a statement of its own.
+// pipe reads entries that are not typed. An entry ends where the next line begins a new statement.
 type pipe struct {
 	in    *bufio.Reader
 	ahead string // a line that belongs to the next entry
@@ -71,7 +71,7 @@ func (p *pipe) next() (string, error) {
 	}
 }
 
-// begins reports whether a line begins a statement behind a whole one.
+// begins reports whether a line begins a new statement after a complete one.
 func (p *pipe) begins(before, line string) bool {
 	if strings.TrimSpace(before) == "" || strings.TrimSpace(line) == "" || strings.ContainsAny(line[:1], " \t#)]}") {
 		return false
@@ -87,7 +87,7 @@ func (p *pipe) begins(before, line string) bool {
 	return parses(before)
 }
 
-// line reads a line with its end; it is "" at the end of the input.
+// line reads a line with its end. It returns "" at the end of the input.
 func (p *pipe) line() (string, error) {
 	if line := p.ahead; line != "" {
 		p.ahead = ""
@@ -112,14 +112,13 @@ func (p *pipe) line() (string, error) {
 	return b.String(), nil
 }
 
-// isCommand reports whether an entry is for the prompt, not a statement.
+// isCommand reports whether an entry is a command, not a statement.
 func isCommand(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, ":") || strings.HasPrefix(text, "?")
 }
 
-// complete reports whether a text that a person types is a whole entry: more can only come behind a block, which
-// an empty line ends.
+// complete reports whether a typed text is a complete entry. More can only follow a block, which an empty line ends.
 func complete(text string) bool {
 	if strings.TrimSpace(text) == "" || isCommand(text) {
 		return true
@@ -130,13 +129,13 @@ func complete(text string) bool {
 	return !open(text)
 }
 
-// parses reports whether a text has no error of syntax.
+// parses reports whether a text has no syntax error.
 func parses(text string) bool {
 	_, err := options.Parse("entry", text, 0)
 	return err == nil
 }
 
-// open reports whether a text only lacks its end: a bracket or a quote is open, or a block is to come.
+// open reports whether a text is only incomplete: a bracket or a quote is open, or a block is missing.
 func open(text string) bool {
 	_, err := options.Parse("entry", strings.TrimRight(text, "\n")+"\n", 0)
 	wrong, ok := errors.AsType[syntax.Error](err)
@@ -173,5 +172,5 @@ func endsInBlock(text string) bool {
 	return false
 }
 
-// options are those of the dialect.
+// options are the options of the dialect.
 var options = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}

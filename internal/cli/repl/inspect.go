@@ -19,7 +19,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// about shows what a name is.
+// about describes a name.
 func (s *session) about(name string) error {
 	if name == "" {
 		return s.help("")
@@ -38,12 +38,12 @@ func (s *session) about(name string) error {
 	return s.print(plainName(strings.TrimSpace(help)))
 }
 
-// unknown is a name that means nothing.
+// unknown returns the error for an unknown name.
 func (s *session) unknown(name string) error {
 	return s.wrong(diag.DidYouMean(name, s.names()), "there is no %s", name)
 }
 
-// names are those of the workspace and of the language.
+// names returns the names of the workspace and of the language.
 func (s *session) names() []string {
 	names := s.ws.Module().Names()
 	for _, b := range starlib.Universe().Rows() {
@@ -70,8 +70,8 @@ func (s *session) source(name string) error {
 	return s.print(name + " belongs to the language: ?" + name + " says what it does")
 }
 
-// composed evaluates the argument of a command, which is no result: [starlib.Last] of the module that it returns holds
-// the value, unless that is None. An expression that calls nodes has none: m is nil then.
+// composed evaluates the argument of a command, which does not count as a result. [starlib.Last] of the returned module
+// holds the value, unless that is None. For an expression that calls nodes, m is nil.
 func (s *session) composed(command, expr string) (m *agentscript.Module, err error) {
 	if expr == "" || first(expr) != nil && !isExpression(expr) {
 		return nil, s.wrong(command+" EXPR", "%s takes an expression", command)
@@ -122,7 +122,8 @@ func (s *session) typeOf(expr string) error {
 	return s.print(strings.Replace(cmp.Or(typ, "None"), "string", "str", 1))
 }
 
-// calledType is the type of what a call of a node returns, or of a field of that; nil where it is not known.
+// calledType returns the output type of a node that is called, or the type of a field of the output. It returns nil if
+// that is not known.
 func (s *session) calledType(e syntax.Expr, text string) *generable.Type {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
@@ -150,7 +151,7 @@ func (s *session) calledType(e syntax.Expr, text string) *generable.Type {
 	return nil
 }
 
-// node is the node that an expression is.
+// node returns the node that an expression is.
 func (s *session) node(command, expr string) (*flow.Node, error) {
 	m, err := s.composed(command, expr)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *session) cost(expr string) error {
 	return s.print(cost.Of(expr, len(called) > 0, 1, bounds, shared, registry, model).String())
 }
 
-// diff shows how two values differ, line by line.
+// diff shows the differences between two values, line by line.
 func (s *session) diff(pair string) error {
 	results := starlib.Results()
 	m, one, two := s.ws.Module(), results[1]+", the value before", results[0]+", the last value"
@@ -229,11 +230,11 @@ func (s *session) diff(pair string) error {
 	if changes == nil {
 		return s.print("they are equal")
 	}
-	_, shown, _ := strings.Cut(string(changes), "\n") // a line that names both files
+	_, shown, _ := strings.Cut(string(changes), "\n") // the first line names both files
 	return s.print(strings.TrimRight(shown, "\n"))
 }
 
-// pairOf are two expressions as they were entered.
+// pairOf splits an argument into two expressions.
 func pairOf(pair string) (one, two string) {
 	e, err := options.ParseExpr("pair", "["+pair+"]", 0)
 	list, ok := e.(*syntax.ListExpr)

@@ -1,4 +1,4 @@
-// Package repl is the prompt: a script that grows by what is typed, each entry composed and then run.
+// Package repl is the prompt: a script that grows with each entry, which is composed and then run.
 package repl
 
 import (
@@ -23,16 +23,16 @@ At a terminal Enter ends a whole statement, and a block that is pasted is one en
 not the session; Ctrl-D on an empty line leaves. :help lists the commands. When input comes from a pipe there is no
 prompt, and the first error ends with exit code 1.`
 
-// notOfRepl are flags of run that a prompt does not have.
+// notOfRepl are the flags of run that a prompt does not have.
 var notOfRepl = []string{"input-json", "input-file", "output", "json", "help", "strict", "watch", "progress", "trace", "on-unknown"}
 
-// usages are those of flags that a prompt understands in its own way.
+// usages are the usages of flags that have a different meaning at a prompt.
 var usages = map[string]string{
 	"quiet":   "write values and what is wrong: no answer while it comes, and nothing about what a command did",
 	"verbose": "write a line for each event of a run, as after :trace on",
 }
 
-// Verb is the verb that reads statements.
+// Verb returns the verb that reads statements.
 func Verb(c *term.Console) *cobra.Command {
 	o := &setup.RunFlags{Growing: true}
 	all, own := o.Flags(), pflag.NewFlagSet("repl", pflag.ContinueOnError)
@@ -66,29 +66,29 @@ type session struct {
 	c     *term.Console
 	flags *setup.RunFlags
 	own   *pflag.FlagSet
-	file  string // that entries stand beside
-	dir   string // of the project
+	file  string // the file whose directory entries belong to
+	dir   string // directory of the project
 	ws    *agentscript.Workspace
 	ports *setup.Ports // nil until something runs
-	tape  bytes.Buffer // of all runs
+	tape  bytes.Buffer // records of all runs
 	in    input
 
-	entered  int                  // how many entries there were
-	accepted []statement          // that hold, in order
+	entered  int                  // number of entries
+	accepted []statement          // accepted statements, in order
 	written  map[string]string    // the statement that bound a name
-	texts    map[string]string    // of entries and files, by the names that positions carry
+	texts    map[string]string    // texts of entries and files, by their names in positions
 	loaded   string               // the file that :reload reads
-	options  []agentscript.Option // of loading
-	said     diag.List            // what was found in that file as a whole
+	options  []agentscript.Option // load options
+	said     diag.List            // the findings in that file as a whole
 	offered  *offer               // the fix that :fix applies
 	rest     string               // what :more shows
 	last     *recorded            // the run that :replay repeats
-	over     bool                 // the command writes over files
+	over     bool                 // the command overwrites files
 	verbose  bool
 	timed    bool
 	spent    spending
 
-	interrupt func() // ends the run that goes on
+	interrupt func() // ends the current run
 }
 
 // start opens a session and reads it to its end.
@@ -125,7 +125,7 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 		return problem
 	}
 	if granted != nil {
-		defer func() { _ = granted.Close() }() // nothing is written by then
+		defer func() { _ = granted.Close() }() // nothing is written yet
 	}
 	s.verbose = o.Verbose
 	o.Granted, o.Calls.Tape = granted, &s.tape
@@ -155,7 +155,7 @@ func start(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, file string) 
 	return s.loop()
 }
 
-// close ends what runs were made with.
+// close releases what runs were made with.
 func (s *session) close() {
 	if s.ports != nil {
 		s.ports.Close()
@@ -165,7 +165,7 @@ func (s *session) close() {
 // errQuit ends the session.
 var errQuit = errors.New("quit")
 
-// projectDir is the directory of the project file, or that of the script.
+// projectDir returns the directory of the project file, or of the script.
 func projectDir(file string) string {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
@@ -177,7 +177,7 @@ func projectDir(file string) string {
 	return dir
 }
 
-// loop reads entries until the input ends, or at a pipe until one fails.
+// loop reads entries until the input ends or, for a pipe, until one fails.
 func (s *session) loop() error {
 	for {
 		text, err := s.in.next()

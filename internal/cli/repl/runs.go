@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// runNamed runs what a name holds: a node that takes a str with the text, others with JSON.
+// runNamed runs what a name holds. A node that takes a str gets the text, others get JSON.
 func (s *session) runNamed(rest string) error {
 	name, input, _ := strings.Cut(rest, " ")
 	input = strings.TrimSpace(input)
@@ -34,7 +34,7 @@ func (s *session) runNamed(rest string) error {
 		return s.wrong("name a node or a function", "%s is %s, which cannot be run", name, typ)
 	}
 	arg := syntax.Quote(input, false)
-	var takes *generable.Type // what JSON is, nil for the arguments of a function
+	var takes *generable.Type // the type of the JSON, nil for the arguments of a function
 	asText := false
 	switch {
 	case n != nil:
@@ -51,7 +51,7 @@ func (s *session) runNamed(rest string) error {
 		switch {
 		case input == "" && !slices.ContainsFunc(params, func(p generable.Field) bool { return !p.Optional && !p.Omit }):
 			return s.eval(":run", name+"()", s.checked, nil)
-		case len(params) == 1 && !strings.HasPrefix(input, "{"): // the only argument, as run takes it
+		case len(params) == 1 && !strings.HasPrefix(input, "{"): // the only argument, in the form that run takes
 			takes = params[0].Type
 			asText = takes.AcceptsText()
 		case input == "":
@@ -81,7 +81,7 @@ func (s *session) runNamed(rest string) error {
 	return s.eval(":run", name+"("+arg+")", s.checked, nil)
 }
 
-// replay repeats the last run from its record. What it returns is shown, and bound to no name.
+// replay repeats the last run from its record. It shows the result, and binds no name to it.
 func (s *session) replay(string) error {
 	if s.last == nil {
 		return s.wrong("call a node first", "nothing ran yet")
@@ -93,7 +93,7 @@ func (s *session) replay(string) error {
 	ctx, stop := s.c.Interruptible()
 	defer stop()
 	spent := s.spent
-	defer func() { s.spent = spent }() // nothing was asked
+	defer func() { s.spent = spent }() // no model was called
 	block := s.last.block
 	result, said, err := s.follow(ctx, block, append(opts, agentscript.RunLimits(s.flags.Limits(s.own))))
 	if err != nil {
@@ -126,7 +126,7 @@ type offer struct {
 	fix    diag.Fix
 }
 
-// offer keeps the first fix of what was found.
+// offer keeps the first fix among the findings.
 func (s *session) offer(source string, found diag.List) {
 	s.offered = nil
 	for _, d := range found {
@@ -137,7 +137,7 @@ func (s *session) offer(source string, found diag.List) {
 	}
 }
 
-// fix enters what failed anew, with its fix.
+// fix enters the failed entry again, with its fix applied.
 func (s *session) fix(string) error {
 	if s.offered == nil {
 		if !s.in.interactive() {

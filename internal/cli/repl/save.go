@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// save writes the session as a script: what composes at the top level, and what ran in a function.
+// save writes the session as a script: what composes goes to the top level, and what ran into a function.
 func (s *session) save(file string) error {
 	if file == "" {
 		return s.wrong(":save FILE", ":save takes the name of a file")
@@ -48,7 +48,7 @@ func (s *session) save(file string) error {
 	return s.writeSound(":save", map[string]string{file: strings.Join(parts, "\n\n") + "\n"}, file)
 }
 
-// saveTest writes the session as a test beside a record of all that its runs were answered.
+// saveTest writes the session as a test, with a record of all answers of its runs next to it.
 func (s *session) saveTest(file string) error {
 	if !strings.HasSuffix(file, starlib.TestSuffix) {
 		return s.wrong(":save-test flow"+starlib.TestSuffix, ":save-test takes the name of a file that ends in %s", starlib.TestSuffix)
@@ -80,7 +80,7 @@ func (s *session) saveTest(file string) error {
 	return s.writeSound(":save-test", map[string]string{file: text, record: s.tape.String()}, file, record)
 }
 
-// script is the session as a file, which has reserved names.
+// script returns the session as a file, with its reserved names.
 func (s *session) script(o transcript.Options) *transcript.Script {
 	o.Results = starlib.Results()
 	o.Builtin = func(name string) bool {
@@ -90,7 +90,7 @@ func (s *session) script(o transcript.Options) *transcript.Script {
 	return transcript.Of(text.Each(s.accepted, func(st statement) transcript.Statement { return st.Statement }), o)
 }
 
-// writeSound writes files, the first of which is a script. One with errors is written only where the command has !.
+// writeSound writes files, the first of which is a script. A script with errors is written only if the command has !.
 func (s *session) writeSound(command string, texts map[string]string, files ...string) error {
 	for _, file := range files {
 		if err := s.write(file, texts[file]); err != nil {
@@ -122,7 +122,7 @@ func (s *session) writeSound(command string, texts map[string]string, files ...s
 	return nil
 }
 
-// first is the first statement of a text, nil for none.
+// first returns the first statement of a text, or nil.
 func first(source string) syntax.Stmt {
 	tree, err := options.Parse("entry", source, 0)
 	if err != nil || len(tree.Stmts) == 0 {
@@ -136,7 +136,7 @@ func isExpression(source string) bool {
 	return is
 }
 
-// boundBy is the name that a statement binds, "" for none.
+// boundBy returns the name that a statement binds, or "".
 func boundBy(stmt syntax.Stmt) string {
 	switch stmt := stmt.(type) {
 	case *syntax.DefStmt:

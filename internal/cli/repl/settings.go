@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// reopen has the next run open its models anew.
+// reopen makes the next run open its models again.
 func (s *session) reopen() {
 	s.close()
 	s.ports = nil
@@ -43,7 +43,7 @@ func (s *session) model(name string) error {
 	return s.print(given)
 }
 
-// onOff sets a switch, or without a word shows it.
+// onOff sets a switch or, without a word, shows it.
 func (s *session) onOff(command, word string, is *bool) error {
 	write := s.say
 	switch word {
@@ -84,7 +84,7 @@ func (s *session) time(expr string) error {
 // budgetFlags are the flags that :budget sets.
 var budgetFlags = map[string]string{"calls": "max-model-calls", "tools": "max-tool-calls", "tokens": "max-tokens", "usd": "max-usd"}
 
-// limitName is a limit by the name that :budget shows. Those of budget(...) of scripts are taken as well.
+// limitName returns a limit by its name in :budget. The names of budget(...) in scripts are accepted too.
 func limitName(name string) string {
 	switch name {
 	case "model_calls":
@@ -120,7 +120,7 @@ func (s *session) budget(limits string) error {
 	}
 	for flag, value := range set {
 		if value == "off" {
-			_ = flag.Value.Set(flag.DefValue) // which it had
+			_ = flag.Value.Set(flag.DefValue) // its earlier value
 			flag.Changed = false
 		} else if err := s.own.Set(flag.Name, value); err != nil {
 			return s.wrong("", "%v", err)

@@ -34,7 +34,7 @@ func (s *session) show() error {
 	return s.print(shown)
 }
 
-// print writes a text, at a terminal no more of it than there is room for.
+// print writes a text; at a terminal, only as much as fits.
 func (s *session) print(shown string) error {
 	s.rest = ""
 	shown = text.Terminal(shown)
@@ -52,7 +52,7 @@ func (s *session) print(shown string) error {
 	return s.c.Print(shown)
 }
 
-// screen cuts a text where rows of a terminal are full: between lines where that can be, else within one.
+// screen cuts a text when the rows of a terminal are full: between lines if possible, otherwise within one.
 func screen(shown string, width, rows int) (head, rest string) {
 	for at := 0; at < len(shown); {
 		line, _, _ := strings.Cut(shown[at:], "\n")
@@ -70,7 +70,7 @@ func screen(shown string, width, rows int) (head, rest string) {
 	return shown, ""
 }
 
-// rowsOf is how many rows of a terminal a line takes.
+// rowsOf returns the number of terminal rows that a line takes.
 func rowsOf(line string, width int) int { return max((term.Cells(line)+width-1)/width, 1) }
 
 // more shows the rest of what was cut.
@@ -81,7 +81,7 @@ func (s *session) more(string) error {
 	return s.print(s.rest)
 }
 
-// valueText shows data: records as aligned fields, lists of them as a table, texts of several lines as they are.
+// valueText formats data: records as aligned fields, lists of them as a table, texts of several lines unchanged.
 func valueText(v generable.Value, width int) string {
 	if str, ok := v.AsStr(); ok {
 		if strings.Contains(str, "\n") {
@@ -111,7 +111,7 @@ func valueText(v generable.Value, width int) string {
 	return tableText(rows, width)
 }
 
-// longText shows a list or dict on one line, or when that is too long each entry on a line.
+// longText formats a list or dict on one line or, if that is too long, with one entry per line.
 func longText(v generable.Value, width int) string {
 	line := literal(v)
 	if len(line) <= width {
@@ -134,13 +134,13 @@ func longText(v generable.Value, width int) string {
 	return line
 }
 
-// literal is a value as scripts write it.
+// literal returns a value as scripts write it.
 func literal(v generable.Value) string {
 	written, _ := transcript.Literal(v, nil)
 	return written
 }
 
-// fieldsText shows the fields of a record, each on a line.
+// fieldsText formats the fields of a record, one per line.
 func fieldsText(r *generable.Record, width int) string {
 	return term.Table(2, func(w io.Writer) {
 		for i, f := range r.Type().Fields {
@@ -149,7 +149,7 @@ func fieldsText(r *generable.Record, width int) string {
 	})
 }
 
-// tableText shows records of one type.
+// tableText formats records of one type.
 func tableText(rows []*generable.Record, width int) string {
 	fields := rows[0].Type().Fields
 	most := max(width/max(len(fields), 1)-2, 8)
@@ -172,12 +172,12 @@ func ends(i, n int) string {
 	return "\t"
 }
 
-// cell shows a value on one line.
+// cell formats a value on one line.
 func cell(v generable.Value, most int) string {
 	return term.Clip(literal(v), most)
 }
 
-// nodeText shows a node's type, and what it is made of.
+// nodeText formats a node's type, and its parts.
 func nodeText(n *flow.Node) string {
 	var b strings.Builder
 	b.WriteString(signature(n))
@@ -197,7 +197,7 @@ func tree(b *strings.Builder, n *flow.Node, begin string) {
 	}
 }
 
-// signature is what a node is, and its type.
+// signature describes a node, with its type.
 func signature(n *flow.Node) string {
 	label := n.Label()
 	if kind := n.Kind().String(); !strings.Contains(label, kind) {
@@ -206,7 +206,7 @@ func signature(n *flow.Node) string {
 	return fmt.Sprintf("%s: %s → %s", label, n.In(), n.Out())
 }
 
-// typeText shows a type, and the fields of a schema.
+// typeText formats a type, and the fields of a schema.
 func typeText(t *generable.Type) string {
 	if t.Kind != generable.RecordType {
 		return t.String()

@@ -8,15 +8,15 @@ import (
 	"github.com/agentscript/agentscript/engine/event"
 )
 
-// stream writes answers as they come, one after the other: while one is written, those of other calls wait.
+// stream writes answers as they arrive, one after the other: while one is written, those of other calls wait.
 type stream struct {
 	write func(string) error
-	calls []*answer // the first is written
-	last  string    // the answer that was written last
-	open  bool      // the last line that was written has not ended
+	calls []*answer // the first is being written
+	last  string    // the answer written last
+	open  bool      // the last written line has not ended
 }
 
-// answer is that of a call.
+// answer is the answer of a call.
 type answer struct {
 	path  string
 	text  strings.Builder
@@ -47,7 +47,7 @@ func (t *stream) Event(e engine.Event) {
 	}
 }
 
-// of is the answer of a call that has not ended.
+// of returns the answer of a call that has not ended.
 func (t *stream) of(path string) *answer {
 	for _, a := range t.calls {
 		if a.path == path && !a.ended {
@@ -68,7 +68,7 @@ func (t *stream) done(a *answer) {
 	}
 }
 
-// end ends the line of the answer that is written.
+// end ends the line of the answer being written.
 func (t *stream) end() {
 	if len(t.calls) == 0 {
 		return
@@ -77,7 +77,7 @@ func (t *stream) end() {
 	t.endLine()
 }
 
-// endLine ends the line that is written, if one is.
+// endLine ends the line being written, if there is one.
 func (t *stream) endLine() {
 	if t.open {
 		t.put("\n")
@@ -85,11 +85,11 @@ func (t *stream) endLine() {
 }
 
 func (t *stream) put(text string) {
-	_ = t.write(text) // a terminal that is gone ends the input as well
+	_ = t.write(text) // a terminal that is closed ends the input too
 	t.open = !strings.HasSuffix(text, "\n")
 }
 
-// besides is where lines are written that are no answers: each begins on a line of its own.
+// besides writes lines that are not part of answers: each begins on a new line.
 type besides struct {
 	answers *stream
 	io.Writer
@@ -100,7 +100,7 @@ func (b besides) Write(text []byte) (int, error) {
 	return b.Writer.Write(text)
 }
 
-// said reports whether an answer was written as a whole.
+// said reports whether the whole answer was written.
 func (t *stream) said(answer string) bool {
 	return answer != "" && strings.TrimSpace(t.last) == strings.TrimSpace(answer)
 }

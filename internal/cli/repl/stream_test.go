@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// TestAnswersAreWrittenInTurn writes the answers of calls that run at once one after the other.
+// TestAnswersAreWrittenInTurn checks that answers of concurrent calls are written one after the other.
 func TestAnswersAreWrittenInTurn(t *testing.T) {
 	var out strings.Builder
 	s := &stream{write: func(text string) error {
@@ -46,7 +46,7 @@ func TestAnswersAreWrittenInTurn(t *testing.T) {
 	}
 }
 
-// TestScreen cuts a text where a screen is full, and nothing of it is lost.
+// TestScreen cuts a text where a screen is full, and loses nothing.
 func TestScreen(t *testing.T) {
 	for _, c := range []struct {
 		shown       string

@@ -19,14 +19,14 @@ import (
 // terminal reads what a person types.
 type terminal struct {
 	shell   *readline.Shell
-	history *history // nil when there is none
+	history *history // nil if there is none
 	session *session
 	over    chan struct{} // closed when the session ends
-	restore func()        // sets the terminal as it was
+	restore func()        // restores the terminal
 
 	mu      sync.Mutex
-	reading bool // the line editor has the terminal
-	ended   bool // a signal ends the session when the entry has ended
+	reading bool // the line editor is using the terminal
+	ended   bool // a signal ends the session after the current entry
 }
 
 const (
@@ -41,7 +41,7 @@ func newTerminal(s *session) (input, error) {
 	t.shell.Prompt.Secondary(func() string { return behind })
 	for option, value := range map[string]any{"enable-bracketed-paste": true, "multiline-column": true, "history-autosuggest": false,
 		"input-meta": true, "output-meta": true, "convert-meta": false, "cursor-position-probe": false} {
-		_ = t.shell.Config.Set(option, value) // they exist
+		_ = t.shell.Config.Set(option, value) // the options exist
 	}
 	t.bind()
 	t.shell.SyntaxHighlighter = t.room
@@ -62,7 +62,7 @@ func newTerminal(s *session) (input, error) {
 	return t, nil
 }
 
-// nothingWritten is the history as the line editor sees it: it writes entries itself when they are evaluated already.
+// nothingWritten is the history for the line editor, which would write entries only when they have been evaluated.
 type nothingWritten struct{ *history }
 
 func (n nothingWritten) Write(string) (int, error) { return n.Len(), nil }
@@ -71,8 +71,8 @@ func (t *terminal) interactive() bool { return true }
 
 func (t *terminal) close() { close(t.over) }
 
-// attend handles signals for as long as the session lasts. Ctrl-C is for the run that goes on, and between two entries
-// for nobody; whatever else ends a process ends the session, behind the entry that is evaluated.
+// attend handles signals during the session. Ctrl-C interrupts the current run, and is ignored between entries. Any
+// other signal that ends a process ends the session, after the current entry.
 func (t *terminal) attend() {
 	signals, stop := t.session.c.Signals()
 	go func() {
@@ -95,15 +95,15 @@ func (t *terminal) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended = true; t.reading {
-		_, _ = os.Stdout.WriteString(asBefore + "\r\n") // the terminal may be gone
+		_, _ = os.Stdout.WriteString(asBefore + "\r\n") // the terminal may be closed
 		t.restore()
 		t.session.close()
 		t.session.c.Kill(term.ExitInterrupted)
 	}
 }
 
-// asBefore has the terminal paste texts as if they were typed, and show its cursor, which the line editor hides while it
-// draws.
+// asBefore makes the terminal paste texts as if they were typed, and show its cursor, which the line editor hides while
+// it draws.
 const asBefore = "\x1b[?2004l\x1b[?25h"
 
 // read reads a line, unless the session has ended.
@@ -155,27 +155,28 @@ func (t *terminal) answer(context.Context) (string, error) {
 	return line, err
 }
 
-// bind gives keys their meaning. The line editor's Ctrl-C asks for a second press behind a list, a choice or a search, and
-// may lose the key behind it.
+// bind assigns functions to keys. The line editor's own Ctrl-C needs a second press after a list, a choice or a search,
+// and may lose the next key.
 func (t *terminal) bind() {
 	own := t.shell.Keymap.Commands()
 	endSearch, list := own["abort"], own["possible-completions"]
 	t.shell.Keymap.Register(map[string]func(){"abort": func() { t.interrupt(endSearch) }, "complete": func() { t.tab(list) }})
-	delete(t.shell.Config.Binds["menu-select"], "\x03") // which accepts the choice before
+	delete(t.shell.Config.Binds["menu-select"], "\x03") // it would accept the choice first
 	for _, keys := range t.shell.Config.Binds {
 		for key, does := range keys {
-			if strings.HasPrefix(does.Action, "non-incremental-") { // Ctrl-R searches
+			if strings.HasPrefix(does.Action, "non-incremental-") { // Ctrl-R searches instead
 				delete(keys, key)
 			}
 		}
 	}
 }
 
-// indentation is what Tab writes where a line of a block begins.
+// indentation is what Tab inserts at the start of a line in a block.
 const indentation = "    "
 
-// tab is what Tab does, unless it chooses from a list: it writes what all candidates have in common, and lists them when
-// there are several. It shows the line about a single one, and about a command that nothing completes.
+// tab implements Tab, unless a choice is made from a list: it inserts the common prefix of all candidates, and lists
+// them if there are several. It shows the description of a single candidate, and the usage of a command that has no
+// candidates.
 func (t *terminal) tab(list func()) {
 	line, cursor := t.shell.Line(), t.shell.Cursor()
 	before := string((*line)[:cursor.Pos()])
@@ -193,7 +194,7 @@ func (t *terminal) tab(list func()) {
 	case 1:
 		hint = all[0].doc
 	}
-	if len(all) < 2 { // a list that was shown ends
+	if len(all) < 2 { // ends a list that was shown
 		t.shell.Completer = nil
 	}
 	list()
@@ -201,8 +202,8 @@ func (t *terminal) tab(list func()) {
 	t.shell.Hint.SetTemporary(hint)
 }
 
-// interrupt is what Ctrl-C does while a line is edited: it clears the line, and ends a search of the history with it. A list
-// that is chosen from has ended by then.
+// interrupt implements Ctrl-C while a line is edited: it clears the line, and ends a search of the history. A choice
+// from a list has ended by then.
 func (t *terminal) interrupt(endSearch func()) {
 	if t.shell.Keymap.Local() != "" {
 		endSearch()
@@ -211,12 +212,14 @@ func (t *terminal) interrupt(endSearch func()) {
 	t.shell.History.Accept(false, false, readline.ErrInterrupt)
 }
 
-// rowBelow scrolls the terminal if the cursor is in its last row, and leaves the cursor where it is in the text (IND, RI).
+// rowBelow scrolls the terminal if the cursor is in its last row, and keeps the cursor's position in the text (IND,
+// RI).
 const rowBelow = "\x1bD\x1bM"
 
-// room is called while the line editor draws a line: it makes the room below that the editor takes for granted when it does
-// not know the cursor's row. It could ask the terminal for the row ("cursor-position-probe"), but it drops the keys that
-// arrive together with the answer. A list of candidates takes the rows below row 1 at most, so that the line stays visible.
+// room is called while the line editor draws a line: it makes the room below that the editor assumes if it does not
+// know the cursor's row. The editor could ask the terminal for the row ("cursor-position-probe"), but it drops the keys
+// that arrive together with the answer. A list of candidates takes at most the rows below row 1, so that the line stays
+// visible.
 func (t *terminal) room(line []rune) string {
 	if row := reflect.ValueOf(t.shell.Display).Elem().FieldByName("startRows"); row.IsValid() && row.CanAddr() && row.Kind() == reflect.Int {
 		*(*int)(row.Addr().UnsafePointer()) = 1
@@ -224,7 +227,7 @@ func (t *terminal) room(line []rune) string {
 	return string(line) + rowBelow
 }
 
-// size is that of the terminal.
+// size returns the size of the terminal.
 func (s *session) size() (width, rows int) {
 	if s.in != nil && s.in.interactive() {
 		if w, h := tty.Size(os.Stdin); w > 0 && h > 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// shown is the path of a file as positions carry it.
+// shown returns the path of a file in positions.
 func shown(file string) string { return filepath.ToSlash(filepath.Clean(file)) }
 
-// whole checks a file as check does, apart from the session, and reports what it finds. Left out is what the prompt
-// can do: call nodes outside of functions, and use names of the session. The error ends a pipe.
+// whole checks a file as the verb check does, independently of the session, and reports the findings. It ignores what
+// the prompt allows: calling nodes outside of functions, and using names of the session. A returned error ends a pipe.
 func (s *session) whole(file string) error {
 	around, problem := s.flags.Around(s.c, s.ports)
 	if problem != nil {
@@ -23,7 +23,7 @@ func (s *session) whole(file string) error {
 	}
 	ctx, stop := s.c.Interruptible()
 	defer stop()
-	s.c.Reloaded = true // what it prints is printed by its statements
+	s.c.Reloaded = true // its statements will print again
 	defer func() { s.c.Reloaded = false }()
 	loaded := s.options
 	if setup.IsFlow(file) {
@@ -49,7 +49,7 @@ func (s *session) whole(file string) error {
 	return nil
 }
 
-// unsaid returns what is found in a statement, but for what was said of its file as a whole.
+// unsaid returns the findings in a statement that were not reported for its file as a whole.
 func (s *session) unsaid(found diag.List) diag.List {
 	return slices.DeleteFunc(plain(found), func(d *diag.Diagnostic) bool {
 		return slices.ContainsFunc(s.said, func(o *diag.Diagnostic) bool {
@@ -58,10 +58,10 @@ func (s *session) unsaid(found diag.List) diag.List {
 	})
 }
 
-// unfit returns what is wrong with the session's statements that loading does not see.
+// unfit returns flaws of the session's statements that loading does not detect.
 func (s *session) unfit(m *agentscript.Module) diag.List {
 	around, problem := s.flags.Around(s.c, s.ports)
-	if problem != nil { // what runs says why
+	if problem != nil { // a run reports the reason
 		return nil
 	}
 	return around.Unfit(m)

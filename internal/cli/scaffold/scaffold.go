@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// templates has a directory for each kind, and one of the files that every kind has. PROJECT stands for the
-// project's name; a name that ends in .txt loses that, so that the files of a Go module are data here.
+// templates has a directory for each kind, and one with the files that every kind has. PROJECT stands for the project's
+// name. A suffix .txt is removed from names; it makes the files of a Go module plain data here.
 //
 //go:embed templates
 var templates embed.FS
@@ -48,7 +48,7 @@ func kindNames() []string {
 	return names
 }
 
-// Verb makes a directory with a new project.
+// Verb returns the verb that makes a directory with a new project.
 func Verb(c *term.Console) *cobra.Command {
 	kind := ""
 	var list strings.Builder
@@ -73,10 +73,10 @@ Nothing is overwritten: a NAME that exists is an error. The kinds are
 	return cmd
 }
 
-// projectName matches the names of projects, which are names of Go modules as well.
+// projectName matches the names of projects, which must also be names of Go modules.
 var projectName = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// create makes the project, or nothing.
+// create creates the whole project, or nothing.
 func create(c *term.Console, name, kind string) error {
 	switch {
 	case !slices.Contains(kindNames(), kind):
@@ -86,7 +86,7 @@ func create(c *term.Console, name, kind string) error {
 	case !projectName().MatchString(name):
 		return term.Usagef("a name begins with a letter and has letters, digits, - and _, 64 at most", "%q is no name of a project", name)
 	}
-	err := os.Mkdir(name, 0o777) // which fails if anything of this name exists, a broken link as well
+	err := os.Mkdir(name, 0o777) // fails if anything with this name exists, even a broken link
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return term.Usagef("choose another name; nothing was written", "%s exists already", name)
@@ -100,11 +100,11 @@ func create(c *term.Console, name, kind string) error {
 	if err := c.Print(strings.Join(made, "\n")); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(c.Stderr, "\nnext:\n  cd %s\n%s", name, next) // a stderr that is gone cannot be told
+	_, _ = fmt.Fprintf(c.Stderr, "\nnext:\n  cd %s\n%s", name, next) // if stderr fails, there is nowhere to report it
 	return nil
 }
 
-// write fills the new directory. It returns the files, and the commands that the flow's docstring shows.
+// write fills the new directory. It returns the files, and the commands in the flow's docstring.
 func write(name, kind string) (made []string, next string, err error) {
 	for _, dir := range []string{kind, every} {
 		entries, err := templates.ReadDir(path.Join("templates", dir))

@@ -23,17 +23,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// cassetteFlags say where model calls, and all else that a run does to the world, are kept, and whether
-// they are answered from there.
+// cassetteFlags set where model calls, and everything else that a run does outside of it, are recorded, and whether the
+// record answers them.
 type cassetteFlags struct {
 	Record, Replay, cache string
-	force                 bool // Record may be there
+	force                 bool // Record may exist
 
-	Tape io.Writer // what is recorded is written to it as well; may be nil
-	made bool      // this process has made the file of Record
+	Tape io.Writer // the record is also written here; may be nil
+	made bool      // this process has created the file of Record
 }
 
-// readFile reads a file that a flag names. The help is for one who names a directory.
+// readFile reads a file that a flag names. help is the help if the name is a directory.
 func readFile[T any](flag, name, help string, read func(from io.Reader, name string) (T, error)) (out T, problem *term.Failure) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -49,7 +49,7 @@ func readFile[T any](flag, name, help string, read func(from io.Reader, name str
 	return out, nil
 }
 
-// cached puts the cache around models.
+// cached wraps models in the cache.
 func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string) (engine.Handler, *term.Failure) {
 	if f.cache == "" {
 		return models, nil
@@ -61,7 +61,7 @@ func (f *cassetteFlags) cached(models engine.Handler, redact func(string) string
 	return cache, nil
 }
 
-// recording returns what the run is written to; it is nil when nothing is recorded. The file is the caller's to close.
+// recording returns the writer of the run's record, or nil if nothing is recorded. The caller closes the file.
 func (f *cassetteFlags) recording(redact func(string) string, others ...string) (*runfile.Writer, *os.File, *term.Failure) {
 	switch {
 	case f.Record == "" && f.Tape == nil:
@@ -80,7 +80,8 @@ func (f *cassetteFlags) recording(redact func(string) string, others ...string) 
 	return runfile.NewWriter(to, redact), file, nil
 }
 
-// create makes the file of --record. One that was there before this process is left as it is unless --force was given.
+// create creates the file of --record. It leaves a file that existed before this process unchanged, unless --force was
+// given.
 func (f *cassetteFlags) create(others []string) (*os.File, *term.Failure) {
 	flags := os.O_TRUNC
 	if f.made {
@@ -113,8 +114,8 @@ func (f *cassetteFlags) Unasked(r *cassette.Replayer) diag.List {
 	return diag.List{{Severity: diag.Warning, Message: fmt.Sprintf("%s holds %s that this run did not make, the first in %s %d", f.Replay, text.Count(len(lines), "call"), r.Lines(), lines[0])}}
 }
 
-// CreateFile creates the file that a flag names, unless it is one of others, with mode 0600: prompts and answers are
-// the user's alone. The help is for one who names stdout.
+// CreateFile creates the file that a flag names, unless it is one of others. The mode is 0600, since prompts and
+// answers are private to the user. help is the help if the name is stdout.
 func CreateFile(flag, name, help string, others ...string) (*os.File, *term.Failure) {
 	return createFile(flag, name, help, os.O_TRUNC, others...)
 }
@@ -135,7 +136,7 @@ func createFile(flag, name, help string, how int, others ...string) (*os.File, *
 	return file, nil
 }
 
-// sameFile returns the first of some files that is the very file at path, or "".
+// sameFile returns the first of some files that is the same file as path, or "".
 func sameFile(path string, others ...string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -149,14 +150,14 @@ func sameFile(path string, others ...string) string {
 	return ""
 }
 
-// stored reads a run that is kept in the store of runs, by its id or the beginning of that. It is nil if there is no
-// store, or if the store has no such run.
+// stored reads a run from the store of runs, by its id or a prefix of it. It returns nil if there is no store, or if
+// the store has no such run.
 func stored(c *term.Console, named, id string, redact func(string) string) (*cassette.Replayer, *term.Failure) {
 	path := FindStore(c, named).Path
 	if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || id == "" || strings.ContainsAny(id, `/\`) {
 		return nil, nil
 	}
-	ctx := context.Background() // it reads a file
+	ctx := context.Background() // reading a file needs no deadline
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
 		return nil, unreadable(err)
@@ -180,13 +181,13 @@ func stored(c *term.Console, named, id string, redact func(string) string) (*cas
 
 func unreadable(err error) *term.Failure {
 	failed, ok := errors.AsType[*term.Failure](StoreFailure(err))
-	if !ok { // it is none of a store's
+	if !ok { // not the id of a run in a store
 		failed = &term.Failure{Code: term.ExitFailed, Found: diag.List{term.Diagnose(err)}}
 	}
 	return failed
 }
 
-// replayed reads what --replay names: a file, or where there is no such file a run of the store.
+// replayed reads what --replay names: a file or, if the file does not exist, a run of the store.
 func (f *cassetteFlags) replayed(c *term.Console, store string, redact func(string) string) (*cassette.Replayer, *term.Failure) {
 	if _, err := os.Stat(f.Replay); errors.Is(err, fs.ErrNotExist) {
 		if r, problem := stored(c, store, f.Replay, redact); r != nil || problem != nil {
@@ -198,9 +199,9 @@ func (f *cassetteFlags) replayed(c *term.Console, store string, redact func(stri
 	})
 }
 
-// asRecorded has a replay name the models as the run that was recorded named them: by its flags and by its project file.
-// What this command line says about them stands instead. settings are those of the run, whose form is another one where
-// no command began it.
+// asRecorded makes a replay choose the models as the recorded run did, by its flags and its project file. What this
+// command line sets takes precedence. settings are those of the recorded run; they have another form if no command
+// started it.
 func (choice modelChoice) asRecorded(settings json.RawMessage, own *pflag.FlagSet) (modelChoice, *term.Failure) {
 	var kept struct {
 		V       int                 `json:"v"`
@@ -214,7 +215,7 @@ func (choice modelChoice) asRecorded(settings json.RawMessage, own *pflag.FlagSe
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.aliases.AddTo(flags)
 	for _, alias := range kept.Flags["model-alias"] {
-		_ = flags.Set("model-alias", alias) // it takes any text
+		_ = flags.Set("model-alias", alias) // it accepts any text
 	}
 	var problem *term.Failure
 	if o.Project, problem = kept.Project.Restore(); problem != nil {

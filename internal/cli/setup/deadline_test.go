@@ -11,11 +11,11 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// The time of a run is counted from the start of the command, and running out of it says which flag allows more.
+// The time of a run is counted from the start of the command, and the timeout error says which flag allows more.
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		time.Sleep(20 * time.Millisecond) // of the bubble: what loading took
+		time.Sleep(20 * time.Millisecond) // in the bubble: the time of loading
 		ctx, cancel := (&RunFlags{Timeout: 50 * time.Millisecond}).Deadline(t.Context(), begun)
 		defer cancel()
 		<-ctx.Done()

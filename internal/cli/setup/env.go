@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// HideKeys has keys hidden before any flag is read, whose mistake may show one: those of the environment, and of each
-// file that an --env-file among the arguments names.
+// HideKeys hides keys before any flag is parsed, since the error about a flag may show one: the keys of the
+// environment, and of each file that an --env-file among the arguments names.
 func HideKeys(c *term.Console) {
 	hide(c, "", llm.SecretsFunc(c.LookupEnv))
 	for i, arg := range c.Args {
@@ -27,18 +27,18 @@ func HideKeys(c *term.Console) {
 		case !joined && i+1 < len(c.Args):
 			path = c.Args[i+1]
 		}
-		_, _ = Secrets(c, path) // whoever reads the flag reports what is wrong with its file
+		_, _ = Secrets(c, path) // the parsing of the flag reports what is wrong with its file
 	}
 }
 
-// hide has the keys that secrets hold hidden. They are looked up when something is written.
+// hide hides the keys that secrets hold. They are looked up when something is written.
 func hide(c *term.Console, place string, secrets llm.Secrets) {
 	keys := sync.OnceValue(func() *llm.Registry { return llm.New(llm.WithSecrets(secrets)) })
 	c.Hide(place, func(text string) string { return keys().Redact(text) })
 }
 
-// Secrets looks keys up in the file of --env-file, then in the environment. The file is read
-// for providers alone and does not become part of the process's environment. Its keys are hidden from then on.
+// Secrets looks up keys in the file of --env-file, then in the environment. The file is read only for providers and
+// does not become part of the process's environment. Its keys are hidden from then on.
 func Secrets(c *term.Console, path string) (llm.Secrets, *term.Failure) {
 	if path == "" {
 		return llm.SecretsFunc(c.LookupEnv), nil
@@ -56,13 +56,13 @@ func Secrets(c *term.Console, path string) (llm.Secrets, *term.Failure) {
 	})
 	hide(c, path, secrets)
 	if len(found) > 0 {
-		// No source is given: a line of this file must not be shown.
+		// There is no source: a line of this file must not be shown.
 		return nil, &term.Failure{Code: term.ExitUsage, Found: found}
 	}
 	return secrets, nil
 }
 
-// readEnv reads a file of --env-file. What can be read once, such as a pipe, is kept.
+// readEnv reads a file of --env-file. It keeps the text of what can only be read once, such as a pipe.
 func readEnv(c *term.Console, path string) (string, error) {
 	if text, ok := c.ReadOnce[path]; ok {
 		return text, nil
@@ -77,10 +77,9 @@ func readEnv(c *term.Console, path string) (string, error) {
 	return string(data), err
 }
 
-// parseEnv reads NAME=VALUE lines. A line may begin with "export"; empty lines and lines that
-// begin with # are left out. A value may stand in single quotes, where everything is literal,
-// or in double quotes, where \n \t \" \\ \$ are escapes; without quotes it ends at " #" or
-// the line's end. Messages never show values.
+// parseEnv reads NAME=VALUE lines. A line may begin with "export"; empty lines and lines that begin with # are ignored.
+// A value may be in single quotes, where everything is literal, or in double quotes, where \n \t \" \\ \$ are escapes;
+// without quotes it ends at " #" or at the end of the line. Messages never show values.
 func parseEnv(file, text string) (map[string]string, diag.List) {
 	vars := map[string]string{}
 	var found diag.List
@@ -124,13 +123,13 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 // envName matches the names of variables.
 var envName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// quoted matches a value in quotes, and what is behind it.
+// quoted matches a value in quotes, and what follows it.
 var quoted = lazy.Regexp(`^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")(.*)$`)
 
-// escapes are those of double quotes.
+// escapes are the escapes in double quotes.
 var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`, `\$`, `$`)
 
-// envValue takes quotes, escapes and a comment off a value.
+// envValue removes quotes, escapes and a comment from a value.
 func envValue(s string) (value, problem string) {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		s, _, _ = strings.Cut(" "+s, " #")

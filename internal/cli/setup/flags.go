@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// FlagFailure words an error of the flags package, with the flag of the verb that was probably meant.
+// FlagFailure rewords an error of the flags package, with the flag of the verb that was probably meant.
 func FlagFailure(err error, verb string, flags *pflag.FlagSet) *term.Failure {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
@@ -39,8 +39,7 @@ func FlagFailure(err error, verb string, flags *pflag.FlagSet) *term.Failure {
 	return term.Usagef("", "%v", err)
 }
 
-// otherNames are flags as other programs name them: what is meant is a flag, or a sentence that says what there is
-// instead.
+// otherNames maps flags of other programs to a flag, or to a sentence that says what to use instead.
 var otherNames = sync.OnceValue(func() map[string]map[string]string {
 	return text.Synonyms(`
 flag: i input in stdin prompt message question = input-file
@@ -71,7 +70,7 @@ say: allow-all allow allow-read allow-write allow-run grant grant-all permission
 `)
 })
 
-// meantBy says which flag another program's name for one means, "" when it means none of the set.
+// meantBy says which flag another program's flag means, or returns "" if it means none of the set.
 func meantBy(name string, flags *pflag.FlagSet) string {
 	name = strings.ToLower(name)
 	if name == "input" && flags.Lookup("input-file") != nil {
@@ -91,7 +90,7 @@ func meantBy(name string, flags *pflag.FlagSet) string {
 	return otherNames()["say"][name]
 }
 
-// nearest names the one or two flags of the set that are most like a name, and where all stand.
+// nearest names the one or two flags of the set that are most similar to a name, and where all flags are listed.
 func nearest(name, verb string, flags *pflag.FlagSet) string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -117,7 +116,7 @@ func nearest(name, verb string, flags *pflag.FlagSet) string {
 	return "did you mean " + strings.Join(alike, " or ") + "? " + all
 }
 
-// usageOf is a flag with what it takes and means, "" when nothing says so.
+// usageOf returns a flag with its value and meaning, or "" if the flag has no usage.
 func usageOf(f *pflag.Flag) string {
 	value, usage := pflag.UnquoteUsage(f)
 	if usage == "" {
@@ -126,7 +125,7 @@ func usageOf(f *pflag.Flag) string {
 	return strings.TrimRight("--"+f.Name+" "+value, " ") + ": " + usage
 }
 
-// valueHelp says what to write for a value that a flag does not take.
+// valueHelp says what to write for a value that a flag does not accept.
 func valueHelp(err *pflag.InvalidValueError) string {
 	f, value := err.GetFlag(), err.GetValue()
 	if _, wrong := strconv.ParseFloat(value, 64); f.Value.Type() == "duration" && wrong == nil {
@@ -135,7 +134,7 @@ func valueHelp(err *pflag.InvalidValueError) string {
 	return usageOf(f)
 }
 
-// wanted says what flags of each type take, those of the command and of scripts.
+// wanted says what flags of each type accept, those of the command and of scripts.
 var wanted = map[string]string{
 	"bool":     "true or false",
 	"duration": "a duration such as 90s or 2m",
@@ -147,7 +146,7 @@ var wanted = map[string]string{
 	"uint16":   "a whole number such as 8080",
 }
 
-// valueProblem prefers the words of our own flag types to those of number parsing.
+// valueProblem prefers the messages of our own flag types to those of number parsing.
 func valueProblem(err *pflag.InvalidValueError) string {
 	if own, ok := errors.AsType[*FlagError](err); ok {
 		return own.Text
@@ -160,7 +159,7 @@ func valueProblem(err *pflag.InvalidValueError) string {
 	return problem
 }
 
-// FlagError is a problem with a flag's value in words of our own.
+// FlagError is a problem with a flag's value, in our own words.
 type FlagError struct{ Text string }
 
 func (e *FlagError) Error() string { return e.Text }
@@ -168,8 +167,8 @@ func (e *FlagError) Error() string { return e.Text }
 // runVerb is the verb that parses its flags itself.
 const runVerb = "agentscript run"
 
-// SplitAtFile parses the flags before FILE and gives FILE and what follows it. Before FILE
-// stand flags of the verb alone, since only the script knows its own.
+// SplitAtFile parses the flags before FILE and returns FILE and what follows it. Before FILE there can only be flags of
+// the verb, since only the script knows its own.
 func SplitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string, err error) {
 	own.SetInterspersed(false)
 	defer own.SetInterspersed(true)
@@ -186,8 +185,8 @@ func SplitAtFile(own *pflag.FlagSet, args []string) (file string, rest []string,
 	return own.Arg(0), own.Args()[1:], nil
 }
 
-// ParseAll parses what follows FILE: the script's flags, and those of the verb that the
-// script does not have itself. It returns the arguments that are not flags.
+// ParseAll parses what follows FILE: the script's flags, and those of the verb that the script does not define itself.
+// It returns the arguments that are not flags.
 func ParseAll(own *pflag.FlagSet, s *Script, params []*Param, rest []string) ([]string, *term.Failure) {
 	all := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	all.Usage = func() {}
@@ -197,7 +196,7 @@ func ParseAll(own *pflag.FlagSet, s *Script, params []*Param, rest []string) ([]
 	}
 	own.VisitAll(func(f *pflag.Flag) {
 		if all.Lookup(f.Name) == nil {
-			shared := *f // values are shared, so that both sets see what was given
+			shared := *f // values are shared, so that both sets see which flags were given
 			if f.Shorthand != "" && all.ShorthandLookup(f.Shorthand) != nil {
 				shared.Shorthand = ""
 			}
@@ -219,7 +218,7 @@ func ParseAll(own *pflag.FlagSet, s *Script, params []*Param, rest []string) ([]
 	return all.Args(), nil
 }
 
-// takes says what the script takes from the command line.
+// takes notes what the script accepts on the command line.
 func (s *Script) takes(params []*Param) []diag.Note {
 	says := ""
 	switch n := s.MainNode(); {
@@ -237,17 +236,17 @@ func (s *Script) takes(params []*Param) []diag.Note {
 	return []diag.Note{{Message: says}}
 }
 
-// dashed lets a flag be written as the parameter is: --max_tries for --max-tries.
+// dashed allows a flag to be written like the parameter: --max_tries for --max-tries.
 func dashed(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 }
 
-// Unhidden are the flags of the verb that no parameter of the script hides.
+// Unhidden returns the flags of the verb that no parameter of the script hides.
 func Unhidden(own *pflag.FlagSet, params []*Param) *pflag.FlagSet {
 	return Without(own, text.Each(params, (*Param).flag)...)
 }
 
-// Without are the flags of a set but for those of these names.
+// Without returns the flags of a set except the given ones.
 func Without(set *pflag.FlagSet, names ...string) *pflag.FlagSet {
 	left := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	left.Usage = func() {}

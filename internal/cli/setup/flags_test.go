@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// A value that a flag cannot take is refused by the flag's name, what it takes, and an example.
+// The error about a value that a flag does not accept names the flag, what it accepts, and an example.
 func TestFlagValues(t *testing.T) {
 	set := pflag.NewFlagSet("all", pflag.ContinueOnError)
 	set.Usage = func() {}
@@ -45,7 +45,7 @@ func TestFlagValues(t *testing.T) {
 	}
 }
 
-// A parameter of main hides the flag of its name: from the usage, and from what is said of truth values behind it.
+// A parameter of main hides the flag with its name: in the usage, and in the message about truth values after it.
 func TestHiddenFlags(t *testing.T) {
 	own := (&RunFlags{}).Flags()
 	params := []*Param{{of: generable.Field{Name: "quiet", Type: generable.StrT}}, {of: generable.Field{Name: "be_loud", Type: generable.BoolT}}}

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// GrantFlags say what a script may touch.
+// GrantFlags set what a script may touch.
 type GrantFlags struct {
 	exec, Net, fs, Env []string
 	Proxy              string
@@ -28,7 +28,7 @@ func (f *GrantFlags) AddTo(set *pflag.FlagSet) {
 	set.StringVar(&f.Proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
 }
 
-// With is what is granted before FILE and behind it.
+// With returns the grants before FILE together with those after it.
 func (f *GrantFlags) With(more *GrantFlags) *GrantFlags {
 	return &GrantFlags{exec: slices.Concat(f.exec, more.exec), Net: slices.Concat(f.Net, more.Net),
 		fs: slices.Concat(f.fs, more.fs), Env: slices.Concat(f.Env, more.Env), Proxy: cmp.Or(more.Proxy, f.Proxy)}
@@ -38,24 +38,24 @@ func (f *GrantFlags) Same(g *GrantFlags) bool {
 	return slices.Equal(f.exec, g.exec) && slices.Equal(f.Net, g.Net) && slices.Equal(f.fs, g.fs) && slices.Equal(f.Env, g.Env) && f.Proxy == g.Proxy
 }
 
-// Any reports whether something is granted.
+// Any reports whether anything is granted.
 func (f *GrantFlags) Any() bool { return len(f.exec)+len(f.Net)+len(f.fs)+len(f.Env) > 0 }
 
-// DirOf is the directory of a --allow-fs.
+// DirOf returns the directory of an --allow-fs.
 func DirOf(dir string) string { return strings.TrimSuffix(strings.TrimSuffix(dir, ":rw"), ":ro") }
 
-// modeWords are words for a mode in other programs.
+// modeWords are words for modes in other programs.
 var modeWords = []string{"r", "w", "wr", "wo", "x", "rx", "rwx", "read", "write", "readonly", "read-only", "readwrite", "read-write"}
 
-// wrongMode returns what follows the name of a directory in place of a mode, "" if nothing does: any word behind a
-// directory that exists, else one that could only be meant as a mode.
+// wrongMode returns what follows the name of a directory in place of a mode: any word after an existing directory, and
+// otherwise a word that could only be meant as a mode. It returns "" if there is none.
 func wrongMode(dir string) string {
 	i := strings.LastIndexByte(dir, ':')
 	if i <= 0 || strings.ContainsAny(dir[i:], `/\`) {
 		return ""
 	}
 	if _, err := os.Stat(dir); err == nil {
-		return "" // a name may hold a colon
+		return "" // a name may contain a colon
 	}
 	if info, err := os.Stat(dir[:i]); (err != nil || !info.IsDir()) && !slices.Contains(modeWords, strings.ToLower(dir[i+1:])) {
 		return ""
@@ -63,7 +63,7 @@ func wrongMode(dir string) string {
 	return dir[i+1:]
 }
 
-// Open settles what is granted. It is closed when the command is done with it.
+// Open opens what is granted. The command closes it when it is done.
 func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.Option, problem *term.Failure) {
 	if f.Same(&GrantFlags{}) {
 		return nil, nil, nil
@@ -97,7 +97,7 @@ func (f *GrantFlags) Open(c *term.Console) (g *grant.Grants, option agentscript.
 	return g, agentscript.WithGrants(g), nil
 }
 
-// HideGranted has the secrets hidden that --allow-env granted to a run of another process, as far as this one has them.
+// HideGranted hides the secrets that --allow-env granted to a run in another process, as far as this process has them.
 func HideGranted(c *term.Console, names []string) {
 	if g, err := grant.New(grant.LookupEnv(c.LookupEnv), grant.Env(names...)); err == nil {
 		c.Hide("what is granted", g.Redact) // it has opened nothing

@@ -20,11 +20,11 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// touches are the kinds of effects by which scripts touch the world, as far as it is granted.
+// touches are the kinds of effects through which scripts act on the outside world, within the grants.
 var touches = []engine.EffectKind{engine.EffectExec, engine.EffectHTTP, engine.EffectFS, engine.EffectEnv}
 
-// handle settles what carries out all that a run does outside of it: models, MCP servers, people who
-// decide, and what is granted. With --record all of it is written, with --replay none of it is there.
+// handle sets up the handlers of everything that a run does outside of it: models, MCP servers, people who decide, and
+// what is granted. --record writes all of it to a file; with --replay the record answers instead.
 func handle(c *term.Console, set *Ports, o *RunFlags, registry *llm.Registry, models engine.Handler, redact func(string) string, file string) (problem *term.Failure) {
 	handlers := engine.Handlers{}
 	if set.Replayed != nil {
@@ -52,22 +52,21 @@ func outsideHandlers(c *term.Console, set *Ports, o *RunFlags, models engine.Han
 		set.Options = append(set.Options, agentscript.RecordRun(recording))
 	}
 	asks := c.Approver(o.policy.yes)
-	if set.servers, problem = servers(c, o, models, asks); problem != nil { // what servers ask models is part of their calls
+	if set.servers, problem = servers(c, o, models, asks); problem != nil { // the requests of servers to models are part of their calls
 		return nil, problem
 	}
-	return engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers, engine.EffectApproval: asks}, nil // what is granted is known to the engine
+	return engine.Handlers{engine.EffectModel: models, engine.EffectMCP: set.servers, engine.EffectApproval: asks}, nil // the engine knows what is granted
 }
 
-// World is what tests may reach.
+// World is what tests may access.
 type World struct {
 	Handlers engine.Handlers
-	Options  []agentscript.RunOption // the policy of the project, and which models agents have
+	Options  []agentscript.RunOption // the policy of the project, and the models of agents
 	Close    func()
 	*Around
 }
 
-// Outside opens what a test may reach: what is granted, MCP servers as far as that allows them, and models if they
-// are wanted.
+// Outside opens what a test may access: what is granted, MCP servers within the grants, and models if they are wanted.
 func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) {
 	w := &World{Handlers: engine.Handlers{}, Close: func() {}}
 	choice, problem := o.modelChoice()
@@ -94,7 +93,7 @@ func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) 
 			w.Handlers[kind] = o.Granted
 		}
 		w.Close = func() {
-			_ = client.Close() // neither has anything to say that is of use
+			_ = client.Close() // errors of closing are of no use
 			_ = o.Granted.Close()
 		}
 	}
@@ -105,14 +104,15 @@ func Outside(c *term.Console, o *RunFlags, models bool) (*World, *term.Failure) 
 	return w, nil
 }
 
-// Effects carry out what runs ask for whose scripts are not known yet.
+// Effects carries out effects of runs whose scripts are not known yet.
 type Effects struct {
 	flags  *RunFlags
 	models engine.Handler
 	pricer engine.Pricer
 }
 
-// Effects opens the models of runs whose scripts are not known yet. All runs share them, and what holds their calls back.
+// Effects opens the models of runs whose scripts are not known yet. All runs share the models and the limits on their
+// calls.
 func (o *RunFlags) Effects(c *term.Console, own *pflag.FlagSet) (*Effects, *term.Failure) {
 	registry, problem := Registry(c, o.EnvFile, o.prices, o.provider.options(own)...)
 	if problem != nil {
@@ -132,7 +132,7 @@ func (o *RunFlags) Effects(c *term.Console, own *pflag.FlagSet) (*Effects, *term
 	return &Effects{o, models, registry}, nil
 }
 
-// Within opens what is granted, which MCP servers are held to as well, and returns it with the models as options of an engine.
+// Within opens what is granted, which also bounds MCP servers, and returns it with the models as options of an engine.
 func (e *Effects) Within(c *term.Console, g *GrantFlags) (granted *grant.Grants, opts []agentscript.Option, done func(), problem *term.Failure) {
 	grants, allowed, problem := g.Open(c)
 	if problem != nil {
@@ -145,7 +145,7 @@ func (e *Effects) Within(c *term.Console, g *GrantFlags) (granted *grant.Grants,
 		return nil, nil, nil, problem
 	}
 	done = func() {
-		_ = client.Close() // neither has anything to say that is of use
+		_ = client.Close() // errors of closing are of no use
 		if grants != nil {
 			_ = grants.Close()
 		}
@@ -153,8 +153,8 @@ func (e *Effects) Within(c *term.Console, g *GrantFlags) (granted *grant.Grants,
 	return grants, []agentscript.Option{agentscript.WithModels(e.models), agentscript.WithPricer(e.pricer), agentscript.WithMCP(client), allowed, agentscript.WithUngranted()}, done, nil
 }
 
-// Carried returns the options of a run that another command began with these flags: its limits, models and rules. file is
-// its script.
+// Carried returns the options of a run that another command started with these flags: its limits, models and rules.
+// file is its script.
 func (o *RunFlags) Carried(own *pflag.FlagSet, file string) ([]agentscript.RunOption, *term.Failure) {
 	choice, problem := o.modelChoice()
 	if problem != nil {
@@ -180,7 +180,7 @@ func (o *RunFlags) Carried(own *pflag.FlagSet, file string) ([]agentscript.RunOp
 	return opts, nil
 }
 
-// KnownModels refuses a --model for an agent that a script does not have.
+// KnownModels rejects a --model for an agent that a script does not have.
 func (o *RunFlags) KnownModels(s *Script) *term.Failure {
 	choice, problem := o.modelChoice()
 	if problem != nil {
@@ -189,8 +189,8 @@ func (o *RunFlags) KnownModels(s *Script) *term.Failure {
 	return choice.known(AgentsOf(s.Module))
 }
 
-// knowing answers for models that it takes the place of, and keeps their secrets: what was taken out of requests when
-// they were recorded is taken out of them again.
+// knowing replays the calls of models, and keeps the models' secrets: what was removed from the recorded requests must
+// be removed from the new ones too.
 type knowing struct {
 	*cassette.Replayer
 	registry *llm.Registry
@@ -198,8 +198,8 @@ type knowing struct {
 
 func (k knowing) Secrets() []string { return k.registry.Secrets() }
 
-// after has prepared answers go on behind those that were given to a run before, in the order of its steps: the lines of
-// a file are used up, and values that are made vary as if nothing had been between them.
+// after makes prepared answers continue after those given to a run before, in the order of its steps: it uses up the
+// lines of a file, and generated values vary as if the run had not been interrupted.
 func (set *Ports) after(steps []engine.Step, agents []*flow.Node) error {
 	if set.Scripted == nil && set.Mocked == nil {
 		return nil
@@ -234,7 +234,7 @@ func (set *Ports) after(steps []engine.Step, agents []*flow.Node) error {
 	return nil
 }
 
-// made has the next made-up values be those after an answer of an agent.
+// made advances the generated values past an answer of an agent.
 func (set *Ports) made(n *flow.Node, answer *model.Response) {
 	calls := answer.Calls()
 	for _, call := range calls {

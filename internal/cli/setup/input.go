@@ -19,19 +19,19 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Input is what the command line gives main.
+// Input is the input of main from the command line.
 type Input struct {
 	Args   []string // INPUT
-	Params []*Param // of a main that is a function
+	Params []*Param // the parameters if main is a function
 	Opts   *RunFlags
 	JSON   bool // --input-json was given
 	File   bool // --input-file was given
-	Rest   bool // what is not given is known, as that of a run which is forked
+	Rest   bool // what is not given is known from elsewhere, as for a forked run
 
 	flow bool // main is a flow as JSON
 }
 
-// isFlow reports whether a script is a flow as JSON, which has a text as its one parameter.
+// isFlow reports whether a script is a flow as JSON, whose only parameter is a text.
 func (s *Script) isFlow() bool { return s.MainNode() != nil && len(s.MainEntry.Params) > 0 }
 
 // Gather collects the input of main from the arguments, a file or stdin, as options of a run.
@@ -68,7 +68,7 @@ func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agents
 	}
 	v, err := read(text, t)
 	if err != nil {
-		if wantsPicture(t) { // a file was looked at already
+		if wantsPicture(t) { // a file was read already
 			text = ""
 		}
 		return nil, badInput(err, from, text)
@@ -76,7 +76,7 @@ func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agents
 	return []agentscript.RunOption{agentscript.Input(v)}, nil
 }
 
-// badInput is an input that does not fit main. Positions in it are those of where it is from.
+// badInput returns the error for an input that does not fit main. Its positions refer to the source of the input.
 func badInput(err error, from, text string) error {
 	d := term.Diagnose(err)
 	if d.Code == "" {
@@ -103,8 +103,8 @@ func jsonText(c *term.Console, ctx context.Context, given string) (text, from st
 	return valid("--input-json", given, nil)
 }
 
-// arguments passes its arguments to a main that is a function. Those without a flag fill the
-// parameters in their order; a file and stdin stand for the first that is not given.
+// arguments passes the arguments to a main that is a function. Those without a flag fill the parameters in order; a
+// file or stdin fills the first parameter that is not given.
 func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]agentscript.RunOption, error) {
 	args, err := named(c, ctx, in)
 	if err != nil {
@@ -192,8 +192,8 @@ func named(c *term.Console, ctx context.Context, in Input) (map[string]any, erro
 	return args, nil
 }
 
-// flowInput returns the input of a flow as JSON, which is a text: a text of JSON as it is, and any other value as JSON. An object of
-// one member, input, gives it by name.
+// flowInput returns the input of a flow as JSON, which is a text: a JSON text as the text it is, any other value as
+// JSON. An object whose only member is input passes it by name.
 func flowInput(text string) (string, error) {
 	v, err := input.JSON(text, generable.AnyT)
 	if err != nil {
@@ -210,8 +210,8 @@ func flowInput(text string) (string, error) {
 	return generable.JSON(v, nil), nil
 }
 
-// inputText returns the input as text and where it is from: INPUT, a file, or stdin when it is asked
-// for or needed. Where it is from is "" when there is none.
+// inputText returns the input as text and its source: INPUT, a file, or stdin if it is requested or needed. The source
+// is "" if there is none.
 func inputText(c *term.Console, ctx context.Context, in Input, t *generable.Type, needed bool) (text, from string, err error) {
 	switch {
 	case len(in.Args) > 0 && in.Args[0] != "-":
@@ -226,7 +226,7 @@ func inputText(c *term.Console, ctx context.Context, in Input, t *generable.Type
 		return readStdin(c, ctx, t)
 	case needed && c.StdinPiped:
 		text, from, err := readStdin(c, ctx, t)
-		if text == "" { // an empty pipe is what processes get that have no input
+		if text == "" { // processes without an input get an empty pipe
 			from = ""
 		}
 		return text, from, err
@@ -234,7 +234,7 @@ func inputText(c *term.Console, ctx context.Context, in Input, t *generable.Type
 	return "", "", nil
 }
 
-// valid refuses what is not UTF-8. Where a picture is wanted, the bytes of one become its URL.
+// valid rejects input that is not UTF-8. If a picture is wanted, the bytes of one become its URL.
 func valid(name, text string, t *generable.Type) (valid, from string, err error) {
 	if !utf8.ValidString(text) {
 		if picture, ok := model.ReadImage(text); ok && wantsPicture(t) {
@@ -245,7 +245,7 @@ func valid(name, text string, t *generable.Type) (valid, from string, err error)
 	return text, name, nil
 }
 
-// readStdin reads stdin. The one line end that shells put behind a text is not part of it.
+// readStdin reads stdin, without the one line end that shells append to a text.
 func readStdin(c *term.Console, ctx context.Context, t *generable.Type) (text, from string, err error) {
 	text, problem := readAll(ctx, "stdin", func() (io.ReadCloser, error) { return io.NopCloser(c.Stdin), nil })
 	if problem != nil {
@@ -256,8 +256,8 @@ func readStdin(c *term.Console, ctx context.Context, t *generable.Type) (text, f
 
 func wantsPicture(t *generable.Type) bool { return t != nil && withoutNone(t) == model.ImageType }
 
-// readText reads a value of type t from text. A picture is a URL, or where named is set, the name of a file: a user
-// who writes it on the command line grants it.
+// readText reads a value of type t from text. A picture is a URL or, if named is set, the name of a file: naming it on
+// the command line grants it.
 func readText(text string, t *generable.Type, named bool) (generable.Value, error) {
 	if !wantsPicture(t) || strings.HasPrefix(strings.TrimSpace(text), "{") {
 		v, err := input.Text(text, t)
@@ -291,7 +291,7 @@ func readText(text string, t *generable.Type, named bool) (generable.Value, erro
 	return model.ImageValue(picture), nil
 }
 
-// checkPictures refuses pictures in an input that are not URLs: files that data names are not read.
+// checkPictures rejects pictures in an input that are not URLs: files named in data are not read.
 func checkPictures(v generable.Value) error {
 	var pictures []model.Image
 	model.WithoutPictures(v, &pictures)
@@ -304,17 +304,17 @@ func checkPictures(v generable.Value) error {
 	return nil
 }
 
-// longestInput bounds what is read from something that may never end.
+// longestInput bounds what is read from a source that may never end.
 const longestInput = 64 << 20
 
-// readAll reads to the end, or until the command is interrupted or out of time. Opening may take
-// as long as reading: a pipe waits for its other end.
+// readAll reads to the end, or until the command is interrupted or out of time. Opening may block as long as reading: a
+// pipe waits for its other end.
 func readAll(ctx context.Context, name string, open func() (io.ReadCloser, error)) (string, *term.Failure) {
 	type result struct {
 		data []byte
 		err  error
 	}
-	done := make(chan result, 1) // the reader may stay behind when the command is interrupted
+	done := make(chan result, 1) // the reader may be left behind when the command is interrupted
 	go func() {
 		r, err := open()
 		if err != nil {

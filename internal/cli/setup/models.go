@@ -28,34 +28,34 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Ports is what makes a run's model calls.
+// Ports holds what makes a run's model calls.
 type Ports struct {
 	Options  []agentscript.RunOption
 	Scripted *scripted.Model    // with --scripted
 	Mocked   *mock.Model        // with --mock
 	Replayed *cassette.Replayer // with --replay
-	record   *os.File           // that it writes to
+	record   *os.File           // the file of --record
 	servers  *mcp.Client        // nil with --replay
-	sessions *Sessions          // nil until a run takes one
+	sessions *Sessions          // nil until a run uses one
 	file     string
 
-	Models *llm.Registry // that the flags describe
+	Models *llm.Registry // as described by the flags
 }
 
-// Virtual reports whether the time of the runs is virtual.
+// Virtual reports whether the runs use virtual time.
 func (set *Ports) Virtual() bool {
 	return set.Scripted != nil || set.Replayed != nil || set.Mocked != nil
 }
 
-// Knows tells scripted answers which agents there are, of a script that grows.
+// Knows informs scripted answers of the agents of a growing script.
 func (set *Ports) Knows(m *agentscript.Module) {
 	if set.Scripted != nil {
 		set.Scripted.Agents(namesOf(AgentsOf(m)))
 	}
 }
 
-// Again returns the options of a run that is answered from a record instead: no model is asked, and nothing outside
-// is touched.
+// Again returns the options of a run that is answered from a record: no model is called, and nothing outside is
+// touched.
 func (set *Ports) Again(record []byte, o *RunFlags) ([]agentscript.RunOption, error) {
 	replayed, err := cassette.Replay(bytes.NewReader(record), set.file, set.Models.Redact)
 	if err != nil {
@@ -68,8 +68,8 @@ func (set *Ports) Again(record []byte, o *RunFlags) ([]agentscript.RunOption, er
 	return append(append(slices.Clone(set.Options), agentscript.VirtualTime()), again.Options...), nil
 }
 
-// UseModel has all agents of a script that grows run with a model, or one agent with agent=provider/model. A model that
-// no provider could have, and an agent that there is not, are refused.
+// UseModel makes all agents of a growing script run with a model, or one agent with agent=provider/model. It rejects
+// models that no provider could have, and unknown agents.
 func (o *RunFlags) UseModel(c *term.Console, model string, m *agentscript.Module) *term.Failure {
 	next := *o
 	next.models = []string{model}
@@ -102,24 +102,23 @@ func (o *RunFlags) UseModel(c *term.Console, model string, m *agentscript.Module
 	return nil
 }
 
-// ModelsGiven are the models that were given for all agents or for one.
+// ModelsGiven returns the models that were given for all agents or for one.
 func (o *RunFlags) ModelsGiven() []string { return o.models }
 
-// Close ends what a run was made with; none of it has anything to say that is of use.
+// Close closes what a run was made with. The errors of closing are of no use.
 func (set *Ports) Close() {
 	if set.servers != nil {
 		_ = set.servers.Close()
 	}
 	if set.sessions != nil {
-		_ = set.sessions.Close() // what was saved is on disk
+		_ = set.sessions.Close() // saved sessions are on disk
 	}
 	if set.record != nil {
-		_ = set.record.Close() // every line was written, and a line that cannot be fails its call
+		_ = set.record.Close() // every line was written, and a line that cannot be written fails its call
 	}
 }
 
-// OpenPorts settles which models the agents are run with, and finds out before the run whether
-// they can be called.
+// OpenPorts determines the models of the agents, and checks before the run whether they can be called.
 func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Ports, *term.Failure) {
 	choice, problem := o.modelChoice()
 	if problem != nil {
@@ -147,7 +146,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 			return nil, problem
 		}
 		set.Scripted.Agents(namesOf(agents))
-		if !project.Given(own, "retries") { // a row that fails is meant to, unless more was asked for
+		if !project.Given(own, "retries") { // a row that fails is intended, unless retries were requested
 			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
 		}
 		extra = append(extra, llm.WithDriver(set.Scripted))
@@ -169,7 +168,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 		}
 		answering = set.Replayed
 	case o.Scripted != "": // any model is scripted
-	case o.Planned: // none is asked
+	case o.Planned: // no model is called
 	case o.Mock.On:
 		set.Mocked = o.Mock.Model()
 		answering = set.Mocked
@@ -196,7 +195,7 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	if problem != nil {
 		return nil, problem
 	}
-	if !o.Growing { // else it was looked at before there was a tool
+	if !o.Growing { // otherwise it was checked before there was a tool
 		if problem := UnknownRules(c, o.Project, s.File, s.Module); problem != nil {
 			return nil, problem
 		}
@@ -205,8 +204,8 @@ func OpenPorts(c *term.Console, s *Script, o *RunFlags, own *pflag.FlagSet) (*Po
 	return set, nil
 }
 
-// callable checks the models of agents without a network. An agent of a main that is a
-// function may never be called: one that names no model is left to the run.
+// callable checks the models of agents without using the network. An agent of a main that is a function may never be
+// called, so one that names no model is left to the run.
 func callable(s *Script, agents []*flow.Node, choice modelChoice, models *llm.Registry) *term.Failure {
 	var found, unheld diag.List
 	if s.MainNode() != nil {
@@ -253,9 +252,9 @@ func shortKeys(agents []*flow.Node, choice modelChoice, models *llm.Registry) (f
 	return found
 }
 
-// unanswerable warns of models that no provider of this command could answer, and reports agents that
-// demand a schema of a model that cannot be held to it. A host may have providers of its own, so that the
-// first is no error of the script.
+// unanswerable warns of models that no provider of this command could answer, and reports agents that require a schema
+// of a model that cannot be held to it. The first is not an error of the script, since a host may have its own
+// providers.
 func unanswerable(m *agentscript.Module, models *llm.Registry, aliases project.Aliases) diag.List {
 	var unknown, unheld diag.List
 	for _, ask := range askers(AgentsOf(m)) {
@@ -284,7 +283,7 @@ func helped(d *diag.Diagnostic, help string) {
 	}
 }
 
-// constrains reports an agent that demands a schema of a model that cannot be held to it.
+// constrains reports an agent that requires a schema of a model that cannot be held to it.
 func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
 	a := ask.Spec
 	if a.Structured != model.StructuredConstrained {
@@ -304,7 +303,7 @@ func constrains(models *llm.Registry, m string, ask asker) *diag.Diagnostic {
 	return d
 }
 
-// known refuses a --model for an agent that there is not.
+// known rejects a --model for an agent that does not exist.
 func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 	names, all := namesOf(agents), ""
 	if len(names) > 0 {
@@ -319,7 +318,7 @@ func (choice modelChoice) known(agents []*flow.Node) *term.Failure {
 	return term.FailureOf(term.ExitUsage, found, nil)
 }
 
-// namesOf lists the names of agents, and of what chooses among their skills.
+// namesOf lists the names of agents, and of the routers among their skills.
 func namesOf(agents []*flow.Node) []string {
 	names, seen := []string{}, map[string]bool{}
 	for _, n := range agents {
@@ -338,7 +337,7 @@ func AgentsOf(m *agentscript.Module) []*flow.Node {
 	return slices.DeleteFunc(slices.Clone(m.Nodes()), func(n *flow.Node) bool { return n.Agent() == nil })
 }
 
-// Outermost lists the nodes that the script and the files it loads declare and place in no other one.
+// Outermost lists the nodes that the script and the files it loads declare and that have no place in another one.
 func Outermost(m *agentscript.Module) []*flow.Node {
 	placed := map[*flow.Node]bool{}
 	for _, n := range m.Nodes() {
@@ -361,13 +360,13 @@ func agentsUnder(n *flow.Node) []*flow.Node {
 	return out
 }
 
-// asker is what asks a model: an agent, or the router that chooses among its skills.
+// asker is something that calls a model: an agent, or the router that chooses among its skills.
 type asker struct {
 	*agent.Spec
-	pos diag.Pos // of the agent
+	pos diag.Pos // position of the agent
 }
 
-// diagnose shows why a model cannot be asked: at the name of the model where that is wrong, else at the agent.
+// diagnose reports why a model cannot be called: at the name of the model if that is wrong, otherwise at the agent.
 func (a asker) diagnose(err error, name bool) *diag.Diagnostic {
 	d := term.Diagnose(err)
 	if d.Span.Pos = a.pos; name && a.ModelSpan.IsValid() {
@@ -376,7 +375,7 @@ func (a asker) diagnose(err error, name bool) *diag.Diagnostic {
 	return d
 }
 
-// askers lists what of the agents asks models.
+// askers lists what calls models among the agents.
 func askers(agents []*flow.Node) []asker {
 	var out []asker
 	for _, n := range agents {
@@ -387,7 +386,7 @@ func askers(agents []*flow.Node) []asker {
 	return out
 }
 
-// Registry is the model port of a command, with the keys and prices that its flags name.
+// Registry returns the model port of a command, with the keys and prices that its flags name.
 func Registry(c *term.Console, envFile, priceFile string, more ...llm.Option) (*llm.Registry, *term.Failure) {
 	secrets, problem := Secrets(c, envFile)
 	if problem != nil {
@@ -408,10 +407,10 @@ func Registry(c *term.Console, envFile, priceFile string, more ...llm.Option) (*
 	return llm.New(opts...), nil
 }
 
-// modelChoice is what the --model flags say.
+// modelChoice is the choice of the --model flags.
 type modelChoice struct {
 	all     string
-	unnamed string // the project's, of agents that name none
+	unnamed string // the project's model, for agents that name none
 	byAgent map[string]string
 	aliases project.Aliases
 }
@@ -420,7 +419,7 @@ func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
 	choice := modelChoice{byAgent: map[string]string{}, unnamed: o.Project.Text(project.Run, "model")}
 	for _, text := range o.models {
 		agent, model, one := strings.Cut(text, "=")
-		one = one && !strings.Contains(agent, "/") // else the = belongs to the model's name
+		one = one && !strings.Contains(agent, "/") // otherwise the = belongs to the model's name
 		switch {
 		case one && (agent == "" || model == ""), text == "":
 			return choice, term.Usagef("write provider/model, or agent=provider/model", "--model %q names no model", text)
@@ -437,8 +436,8 @@ func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
 	return choice, nil
 }
 
-// options turns the choice into options of a run. --model for all goes over what scripts
-// name, as --model is the only way to.
+// options returns the choice as options of a run. --model for all overrides what scripts name, since it is the only way
+// to do that.
 func (choice modelChoice) options() []agentscript.RunOption {
 	opts := []agentscript.RunOption{agentscript.ModelAliases(choice.aliases)}
 	if choice.unnamed != "" {
@@ -453,7 +452,7 @@ func (choice modelChoice) options() []agentscript.RunOption {
 	return opts
 }
 
-// modelOf is the model that an agent will be run with, "" when none is named.
+// modelOf returns the model that an agent will run with, or "" if none is named.
 func (choice modelChoice) modelOf(a *agent.Spec) string {
 	if m := cmp.Or(choice.byAgent[a.Name], choice.all); m != "" {
 		return m

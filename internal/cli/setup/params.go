@@ -20,11 +20,11 @@ type Param struct {
 	of    generable.Field
 	given bool
 	value generable.Value
-	items []generable.Value // of a list: of all uses of its flag, in their order
+	items []generable.Value // for a list: all values of its flag, in their order
 	bare  bool              // all of them were given one by one
 }
 
-// MainParams are the parameters of main, none when it is a node.
+// MainParams returns the parameters of main, or none if main is a node.
 func (s *Script) MainParams() []*Param {
 	if s.MainEntry == nil {
 		return nil
@@ -36,8 +36,8 @@ func (s *Script) MainParams() []*Param {
 	return params
 }
 
-// ParamValues returns the words that the flag of a parameter of main takes, none if it takes anything; false if main
-// has no such parameter. A bool has a value in one word with its flag alone.
+// ParamValues returns the words that the flag of a parameter of main accepts, or none if it accepts anything. It
+// returns false if main has no such parameter. A bool has a value only in one word with its flag.
 func (s *Script) ParamValues(flag string, inOne bool) ([]string, bool) {
 	for _, p := range s.MainParams() {
 		if p.flag() != flag {
@@ -54,7 +54,7 @@ func (s *Script) ParamValues(flag string, inOne bool) ([]string, bool) {
 	return nil, false
 }
 
-// flag is the flag's name.
+// flag returns the flag's name.
 func (p *Param) flag() string { return flagOf(p.of.Name) }
 
 func flagOf(param string) string { return strings.ReplaceAll(param, "_", "-") }
@@ -117,7 +117,7 @@ func (p *Param) set(text string, named bool) error {
 	return nil
 }
 
-// Unsplit returns a warning for each list that was given one text with commas, as if they divided it.
+// Unsplit returns a warning for each list that was given one text with commas, as if they separated items.
 func Unsplit(params []*Param) (found diag.List) {
 	for _, p := range params {
 		if len(p.items) != 1 || !p.bare {
@@ -141,13 +141,13 @@ func (p *Param) String() string { return "" }
 // Type implements [pflag.Value].
 func (p *Param) Type() string { return p.of.Type.String() }
 
-// readFlag reads a value from the command line as a member of a JSON input is read, but that a text needs no quotes.
+// readFlag reads a value from the command line like a member of a JSON input, except that a text needs no quotes.
 func readFlag(text string, t *generable.Type, named bool) (generable.Value, error) {
 	core := withoutNone(t)
 	want := wanted[core.String()]
 	switch core.Kind {
 	case generable.BoolType:
-		if b, err := strconv.ParseBool(text); err == nil { // t and f, too
+		if b, err := strconv.ParseBool(text); err == nil { // t and f too
 			return generable.BoolOf(b), nil
 		}
 	case generable.EnumType:
@@ -166,7 +166,7 @@ func readFlag(text string, t *generable.Type, named bool) (generable.Value, erro
 	return v, &FlagError{strings.TrimPrefix(err.Error(), "the input ")}
 }
 
-// example is the flag with a value: JSON of a schema, else the type.
+// example returns the flag with a value: JSON for a schema, otherwise the type.
 func (p *Param) example() string {
 	flag, _ := p.Help()
 	if v, err := sample.Skeleton(p.core()); err == nil && p.core().Kind == generable.RecordType {
@@ -175,7 +175,7 @@ func (p *Param) example() string {
 	return flag
 }
 
-// Help is the parameter's entry in the script's usage: the flag, and what it means.
+// Help returns the parameter's entry in the script's usage: the flag, and its meaning.
 func (p *Param) Help() (flag, text string) {
 	flag = "--" + p.flag()
 	switch t := p.core(); {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// PolicyFlags say which calls of tools may be made, and who is asked.
+// PolicyFlags set which tool calls may be made, and who is asked.
 type PolicyFlags struct {
 	allow, ask, deny []string
 	yes              bool
@@ -30,7 +30,7 @@ func (f *PolicyFlags) AddTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
 }
 
-// policy makes the policy of the flags, nil when there are none.
+// policy returns the policy of the flags, or nil if there is none.
 func (f *PolicyFlags) policy() (*policy.Policy, *term.Failure) {
 	if len(f.allow)+len(f.ask)+len(f.deny) == 0 {
 		return nil, nil
@@ -43,7 +43,7 @@ func (f *PolicyFlags) policy() (*policy.Policy, *term.Failure) {
 	return p, nil
 }
 
-// known refuses rules about tools that none of some scripts has.
+// known rejects rules about tools that none of the scripts has.
 func known(p *policy.Policy, who string, modules ...*agentscript.Module) *term.Failure {
 	var calls []policy.Call
 	var served []string
@@ -60,14 +60,14 @@ func known(p *policy.Policy, who string, modules ...*agentscript.Module) *term.F
 	return term.FailureOf(term.ExitUsage, found, nil)
 }
 
-// callsOf lists the tools of a script as rules know them, and the names of its servers.
+// callsOf lists the tools of a script in the form that rules use, and the names of its servers.
 func callsOf(m *agentscript.Module) (calls []policy.Call, served []string) {
 	tools, servers := toolsOf(m)
 	return text.Each(tools, func(t heldTool) policy.Call { return t.tool.Call() }), text.Each(servers, func(s heldServer) string { return s.server.Name })
 }
 
-// UnknownRules finds the rules of a script's project that can never hold. What keeps a rule from holding in this
-// script alone is a warning, which is reported.
+// UnknownRules finds the rules of a script's project that can never apply. A rule that cannot apply only in this script
+// is a warning, which is reported.
 func UnknownRules(c *term.Console, s *project.Settings, file string, m *agentscript.Module) *term.Failure {
 	if s == nil {
 		return nil
@@ -78,10 +78,10 @@ func UnknownRules(c *term.Console, s *project.Settings, file string, m *agentscr
 	return mistakes
 }
 
-// Held holds a run to the rules of the flags.
+// Held returns the options that hold a run to the rules of the flags.
 func (o *RunFlags) Held(s *Script) ([]agentscript.RunOption, *term.Failure) { return o.policy.held(s) }
 
-// held holds a run to the flags. Asking is a handler of its own.
+// held returns the options that hold a run to the flags. Asking is a separate handler.
 func (f *PolicyFlags) held(s *Script) ([]agentscript.RunOption, *term.Failure) {
 	p, problem := f.policy()
 	if p == nil || problem != nil {
@@ -93,8 +93,8 @@ func (f *PolicyFlags) held(s *Script) ([]agentscript.RunOption, *term.Failure) {
 	return []agentscript.RunOption{agentscript.RunPolicy(p)}, nil
 }
 
-// Denied returns what finds in one of some scripts the tools of which the flags let no call be made, each at its
-// place. A rule about a tool that none of the scripts has is a failure, if they are all.
+// Denied returns a function that finds the tools of a script for which the flags allow no call, each at its position.
+// If scripts are all the scripts, a rule about a tool that none of them has is a failure.
 func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*agentscript.Module) diag.List, *term.Failure) {
 	p, problem := f.policy()
 	if p == nil || problem != nil {
@@ -110,7 +110,7 @@ func (f *PolicyFlags) Denied(all bool, scripts ...*agentscript.Module) (func(*ag
 	return func(m *agentscript.Module) diag.List { return deniedBy(p, diag.Error, m) }, nil
 }
 
-// deniedBy finds the tools of a script of which a policy from outside lets no call be made, each at its place.
+// deniedBy finds the tools of a script for which an external policy allows no call, each at its position.
 func deniedBy(p *policy.Policy, severity diag.Severity, m *agentscript.Module) (found diag.List) {
 	if p == nil {
 		return nil
@@ -127,7 +127,7 @@ func deniedBy(p *policy.Policy, severity diag.Severity, m *agentscript.Module) (
 	return found
 }
 
-// deniedByItself finds the tools of which the policies of a script let no call be made.
+// deniedByItself finds the tools for which the policies of the script itself allow no call.
 func deniedByItself(m *agentscript.Module) (found diag.List) {
 	for _, n := range AgentsOf(m) {
 		held := func(p *policy.Policy, tools []*agent.Tool) {
@@ -149,7 +149,7 @@ func deniedByItself(m *agentscript.Module) (found diag.List) {
 	return found
 }
 
-// report adds a finding when a policy denies every call.
+// report adds a finding if a policy denies every call.
 func report(found *diag.List, p *policy.Policy, severity diag.Severity, call policy.Call, at diag.Span, what, name string) {
 	denied, is := p.Forbids(&call)
 	if !is {
@@ -159,7 +159,7 @@ func report(found *diag.List, p *policy.Policy, severity diag.Severity, call pol
 		Help: []string{"take the tool from the agent, or change the rule"}})
 }
 
-// heldTool and heldServer are what agents have, and where the agent is.
+// heldTool and heldServer are what an agent has, with the position of the agent.
 type (
 	heldTool struct {
 		tool *agent.Tool
@@ -171,7 +171,7 @@ type (
 	}
 )
 
-// toolsOf lists the tools that the agents of a script have, and the servers that add more.
+// toolsOf lists the tools of a script's agents, and the servers that add more.
 func toolsOf(m *agentscript.Module) (tools []heldTool, servers []heldServer) {
 	for _, n := range AgentsOf(m) {
 		at := diag.Span{Pos: n.Pos()}

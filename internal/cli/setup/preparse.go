@@ -17,17 +17,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Preparse reads arguments that cannot be parsed yet, for what loading has to know: how long it may
-// take, and how its errors are shown. Flags that the script seems to have are not looked at.
+// Preparse reads arguments that cannot be parsed completely yet, for what loading needs to know: its time limit, and
+// how its errors are shown. It ignores flags that the script seems to define.
 func Preparse(rest []string, script []string) (seen RunFlags) {
 	set := Without(seen.Flags(), script...)
 	set.ParseErrorsAllowlist.UnknownFlags = true
-	_ = set.Parse(rest) // whatever it is, it is reported when the flags are parsed in earnest
+	_ = set.Parse(rest) // errors are reported when the flags are parsed completely
 	return seen
 }
 
-// GuessParams guesses the flags of a script that is not loaded yet by the parameters of the
-// def main in its file. Whatever keeps it from being read, loading tells.
+// GuessParams guesses the flags of a script that is not loaded yet from the parameters of def main in its file. If the
+// file cannot be read, loading reports why.
 func GuessParams(c *term.Console, ctx context.Context, file string) []string {
 	if IsFlow(file) {
 		return []string{"input"}
@@ -39,10 +39,10 @@ func GuessParams(c *term.Console, ctx context.Context, file string) []string {
 	return text.Each(parsedScripts(c).Params(ctx, file, src, "main"), flagOf)
 }
 
-// Reads lists the files that flags have a run read.
+// Reads lists the files that the flags make a run read.
 func (o *RunFlags) Reads() []string { return []string{o.InputFile, o.Scripted, o.EnvFile, o.prices} }
 
-// Watchable refuses flags that make no sense for a script that runs again after each edit.
+// Watchable rejects flags that make no sense for a script that runs again after each edit.
 func (o *RunFlags) Watchable() *term.Failure {
 	if o.Calls.Replay+o.Calls.Record+o.Session.id == "" {
 		return nil
@@ -50,16 +50,16 @@ func (o *RunFlags) Watchable() *term.Failure {
 	return term.Usagef("leave --watch out", "--watch runs a script that is edited: --record, --replay and --session do not go with it")
 }
 
-// LoadTimeout is how long loading may take: what was given before FILE or behind it, else the project's default.
+// LoadTimeout returns the time limit of loading: given before or after FILE, or the project's default.
 func (o *RunFlags) LoadTimeout(early *RunFlags) time.Duration {
 	given := cmp.Or(max(0, o.Timeout), max(0, early.Timeout))
 	if set := o.Project.Text(project.Run, "timeout"); given == 0 && set != "" {
-		given, _ = time.ParseDuration(set) // it was read before
+		given, _ = time.ParseDuration(set) // it was validated before
 	}
 	return cmp.Or(given, agentscript.DefaultLoadTimeout)
 }
 
-// Deadline is the context of a run that began some time ago.
+// Deadline returns the context of a run that began at some time in the past.
 func (o *RunFlags) Deadline(ctx context.Context, begun time.Time) (context.Context, context.CancelFunc) {
 	if o.Timeout <= 0 {
 		return ctx, func() {}
@@ -69,11 +69,11 @@ func (o *RunFlags) Deadline(ctx context.Context, begun time.Time) (context.Conte
 	return context.WithDeadlineCause(context.WithValue(ctx, undated{}, ctx), begun.Add(o.Timeout), late)
 }
 
-// undated is what the context around a [RunFlags.Deadline] is kept by.
+// undated is the key under which a [RunFlags.Deadline] keeps its parent context.
 type undated struct{}
 
-// AtWork bounds a run that is about to start by the time that it works, in place of the deadline of its context. Where time
-// is virtual, the machine's bounds it.
+// AtWork bounds a run that is about to start by its working time, instead of the deadline of its context. If time is
+// virtual, the real time bounds it.
 func (o *RunFlags) AtWork(ctx context.Context, models *Ports, l *engine.Limits) context.Context {
 	outer, dated := ctx.Value(undated{}).(context.Context)
 	if !dated || models.Virtual() || ctx.Err() != nil {
@@ -83,8 +83,7 @@ func (o *RunFlags) AtWork(ctx context.Context, models *Ports, l *engine.Limits) 
 	return outer
 }
 
-// CheckBoolArgs refuses a truth value behind a flag that takes none there: --loud false would be
-// --loud and an argument.
+// CheckBoolArgs rejects a truth value after a flag that takes none there: --loud false would be --loud and an argument.
 func CheckBoolArgs(own *pflag.FlagSet, params []*Param, rest []string) *term.Failure {
 	for i, arg := range rest[:max(0, len(rest)-1)] {
 		name, dashes := strings.CutPrefix(arg, "--")

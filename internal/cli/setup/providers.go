@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// providerFlags say what is done when a provider fails, and how many calls it gets at once.
+// providerFlags set what to do when a provider fails, and how many concurrent calls it gets.
 type providerFlags struct {
 	retries     int
 	fallbacks   []string
@@ -24,8 +24,8 @@ type providerFlags struct {
 	maxInFlight int
 }
 
-// options set up the model port. Whoever reads the events is told of each attempt, so that an
-// answer that broke off while it was streamed may be asked for again.
+// options returns the options of the model port. Events report each attempt, so an answer that broke off while it was
+// streamed may be requested again.
 func (p *providerFlags) options(set *pflag.FlagSet) []llm.Option {
 	opts := []llm.Option{llm.WithRetry(llm.RetryPolicy{Attempts: p.retries + 1, AfterTokens: true}), llm.WithFallbacks(p.fallbacks...)}
 	if p.onRefusal {
@@ -37,7 +37,7 @@ func (p *providerFlags) options(set *pflag.FlagSet) []llm.Option {
 	return opts
 }
 
-// callable checks the models to fall back to without a network.
+// callable checks the fallback models without using the network.
 func (p *providerFlags) callable(models *llm.Registry, aliases project.Aliases) *term.Failure {
 	var found diag.List
 	for _, m := range p.fallbacks {
@@ -51,8 +51,8 @@ func (p *providerFlags) callable(models *llm.Registry, aliases project.Aliases) 
 	return term.FailureOf(term.ExitProvider, found, nil)
 }
 
-// scriptedRuns answers each run from all rows of the file of --scripted, as if it were the only one. A call that is made
-// again, as its answer was lost on the way, gets the same one.
+// scriptedRuns answers each run from all rows of the file of --scripted, as if it were the only run. A call that is
+// repeated because its answer was lost gets the same answer.
 func (o *RunFlags) scriptedRuns(c *term.Console, own *pflag.FlagSet) (engine.Handler, *term.Failure) {
 	if _, problem := readFile("--scripted", o.Scripted, "name a file of JSON lines", scripted.Read); problem != nil {
 		return nil, problem
@@ -78,7 +78,7 @@ func (o *RunFlags) scriptedRuns(c *term.Console, own *pflag.FlagSet) (engine.Han
 			return nil, err
 		}
 		extra := o.provider.options(own)
-		if !own.Changed("retries") { // a row that fails is meant to, unless more was asked for
+		if !own.Changed("retries") { // a row that fails is intended, unless retries were requested
 			extra = append(extra, llm.WithRetry(llm.RetryPolicy{Attempts: 1}))
 		}
 		registry, problem := Registry(c, o.EnvFile, o.prices, append(extra, llm.WithDriver(rows))...)

@@ -27,7 +27,7 @@ type RunFlags struct {
 	inputJSON, InputFile string
 	models               []string
 	aliases              project.AliasFlags
-	Project              *project.Settings // the defaults where the script is, nil for none
+	Project              *project.Settings // the defaults for the script's directory, or nil
 	Scripted, EnvFile    string
 	Mock                 mocking.Flags
 	prices               string
@@ -43,20 +43,20 @@ type RunFlags struct {
 	Calls                cassetteFlags
 	policy               PolicyFlags
 	Grants               GrantFlags
-	Granted              *grant.Grants // what they grant, nil for nothing
+	Granted              *grant.Grants // the opened grants, or nil
 	sampling             string        // the model that MCP servers may ask
 	Session              sessionFlags
 	Flow                 FlowFlags
 	ofFlow               bool // the entry is a flow as JSON
-	Growing              bool // the script grows: its agents are looked at when they are run
-	Planned              bool // nothing is carried out: no model has to be there
+	Growing              bool // the script grows: its agents are checked when they run
+	Planned              bool // nothing is carried out: no model is needed
 	Store                string
 	Ephemeral            bool
 	onUnknown            string
-	Before               []engine.Step // model calls that prepared answers have answered already
+	Before               []engine.Step // model calls that prepared answers have answered before
 }
 
-// Flags makes the run verb's own flag set.
+// Flags returns the run verb's own flag set.
 func (o *RunFlags) Flags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.Usage = func() {}
@@ -107,7 +107,7 @@ func (o *RunFlags) Flags() *pflag.FlagSet {
 	return f
 }
 
-// Valid checks the flags' values and what excludes each other.
+// Valid checks the flags' values and rejects flags that exclude each other.
 func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 	if wrong := session.CheckID(o.Session.id); set.Changed("session") && wrong != nil {
 		e, _ := errors.AsType[*engine.Error](wrong)
@@ -119,7 +119,7 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 		}
 	}
 	given := project.Given(set, "progress")
-	if !given && (o.JSON || o.Quiet || o.Verbose || o.Progress == "tree") { // a default gives way
+	if !given && (o.JSON || o.Quiet || o.Verbose || o.Progress == "tree") { // a default yields to these flags
 		o.Progress = "auto"
 	}
 	for _, rule := range []struct {
@@ -175,7 +175,7 @@ func (o *RunFlags) Valid(set *pflag.FlagSet) *term.Failure {
 	return nil
 }
 
-// Tree reports whether the run is shown as a tree on the terminal. In continuous integration auto is lines, whatever
+// Tree reports whether to show the run as a tree on the terminal. In continuous integration auto means lines, whatever
 // the terminal there claims to be.
 func (o *RunFlags) Tree(c *term.Console) (bool, *term.Failure) {
 	switch {
@@ -188,8 +188,8 @@ func (o *RunFlags) Tree(c *term.Console) (bool, *term.Failure) {
 	return o.Progress == "auto" && !o.JSON && !o.Quiet && !o.Verbose && c.Draws() && (ci == "" || ci == "false" || ci == "0"), nil
 }
 
-// Loading returns what the flags before and behind FILE say about loading it. The steps of a flow as JSON are its
-// agents: its code needs no bound.
+// Loading returns what the flags before and after FILE set for loading it. The steps of a flow as JSON are its agents,
+// so its code needs no bound.
 func (o *RunFlags) Loading(early *RunFlags, file string) (agentscript.Option, *term.Failure) {
 	most := o.steps
 	if early.steps != agentscript.DefaultSteps {
@@ -202,7 +202,7 @@ func (o *RunFlags) Loading(early *RunFlags, file string) (agentscript.Option, *t
 	return early.Flow.Or(o.Flow).Option(file, most)
 }
 
-// LoadingKept is Loading for an entry that is at hand, of a file that need not be there any more.
+// LoadingKept is Loading for an entry whose text is available, while its file may not exist any more.
 func (o *RunFlags) LoadingKept(file, name string, data []byte) agentscript.Option {
 	if o.ofFlow = flowjson.IsFlow(name, data[:min(len(data), 512)]); !o.ofFlow {
 		return nil
@@ -211,11 +211,11 @@ func (o *RunFlags) LoadingKept(file, name string, data []byte) agentscript.Optio
 	if most == agentscript.DefaultSteps {
 		most = 0
 	}
-	load, _ := o.Flow.options(file, most) // where there is no way to the tools, loading says so
+	load, _ := o.Flow.options(file, most) // if the tools cannot be found, loading reports it
 	return agentscript.WithFlow(load)
 }
 
-// Limits are the bounds of the run.
+// Limits returns the bounds of the run.
 func (o *RunFlags) Limits(set *pflag.FlagSet) engine.Limits {
 	l := engine.Limits{Steps: engine.AtMost(o.steps)}
 	if o.ofFlow {

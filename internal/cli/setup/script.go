@@ -29,8 +29,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Readable refuses what cannot be a script before it is loaded: a missing file, a directory,
-// a file that may not be read.
+// Readable rejects what cannot be a script before it is loaded: a missing file, a directory, an unreadable file.
 func Readable(path string) *term.Failure {
 	if path == "" {
 		return term.Usagef("write the path of a script; a variable of the shell may be empty", "the name of the FILE is empty")
@@ -57,18 +56,18 @@ func Readable(path string) *term.Failure {
 			}
 		}
 		return term.Usagef(help, "%s is a directory", path)
-	case !info.Mode().IsRegular(): // it is read more than once, and a pipe gives what it has once
+	case !info.Mode().IsRegular(): // it is read more than once, and a pipe can only be read once
 		return term.Usagef("save the script in a file first", "%s is a pipe or a device, and a script is a file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return term.Usagef("", "%s: %s", path, term.FileProblem(err))
 	}
-	_ = f.Close() // it was only opened to see whether it can be
+	_ = f.Close() // it was only opened to check that it can be
 	return nil
 }
 
-// ReadSource reads a script or a flow that is not loaded, of at most as many bytes as loading takes.
+// ReadSource reads a script or a flow without loading it, up to the number of bytes that loading allows.
 func ReadSource(path string) ([]byte, error) {
 	if f := Readable(path); f != nil {
 		return nil, f
@@ -81,10 +80,10 @@ func ReadSource(path string) ([]byte, error) {
 	return ReadSourceFrom(f, path)
 }
 
-// ReadSourceFrom does that with what is open already.
+// ReadSourceFrom is ReadSource for an open file.
 func ReadSourceFrom(r io.Reader, name string) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(r, starlib.DefaultMaxSource+1))
-	isFlow := flowjson.IsFlow(name, src) // which is data
+	isFlow := flowjson.IsFlow(name, src) // data, which has another limit
 	if err == nil && isFlow && len(src) > starlib.DefaultMaxSource {
 		var rest []byte
 		rest, err = io.ReadAll(io.LimitReader(r, starlib.DefaultMaxFile))
@@ -102,25 +101,24 @@ func ReadSourceFrom(r io.Reader, name string) ([]byte, error) {
 	return src, nil
 }
 
-// listedScripts is how many scripts of a directory a message names.
+// listedScripts bounds the scripts of a directory that a message names.
 const listedScripts = 8
 
 // scriptsIn lists the scripts of a directory, for suggestions.
 func scriptsIn(dir string) []string {
-	names, _ := fs.Glob(os.DirFS(dir), "*.star") // there is nothing to suggest where none can be read
+	names, _ := fs.Glob(os.DirFS(dir), "*.star") // if the directory is unreadable, there is nothing to suggest
 	return names
 }
 
-// Script is a loaded script and what a run of it begins with.
+// Script is a loaded script with the entry point of its runs.
 type Script struct {
 	*agentscript.Module
 	File      string
-	MainEntry *agentscript.Entry // nil when there is none, for which missing is the reason
+	MainEntry *agentscript.Entry // nil if there is none; NoMain says why
 	NoMain    *diag.Diagnostic
 }
 
-// Load reads and checks a script. What is wrong with it ends the command; what it prints
-// while it loads is progress.
+// Load reads and checks a script. Errors in it end the command; what it prints while it loads is progress.
 func Load(c *term.Console, ctx context.Context, file, root string, opts ...agentscript.Option) (*Script, error) {
 	if f := Readable(file); f != nil {
 		return nil, f
@@ -138,14 +136,14 @@ func Load(c *term.Console, ctx context.Context, file, root string, opts ...agent
 	return s, nil
 }
 
-// Around is what scripts meet outside of them.
+// Around is the environment of scripts.
 type Around struct {
 	Models  *llm.Registry
 	Aliases project.Aliases
 	Project *project.Settings // may be nil
 }
 
-// Around returns what the scripts of some flags meet. The models are those that runs ask, where there are such already.
+// Around returns the environment of scripts for the flags. Its models are those of runs if runs is not nil.
 func (o *RunFlags) Around(c *term.Console, runs *Ports) (around *Around, problem *term.Failure) {
 	around = &Around{Project: o.Project}
 	if around.Aliases, problem = o.aliases.Of(o.Project); problem != nil {
@@ -159,14 +157,14 @@ func (o *RunFlags) Around(c *term.Console, runs *Ports) (around *Around, problem
 	return around, problem
 }
 
-// Unfit returns what is wrong with a script that loading does not see: models that nothing answers, and tools that
-// policies of the script and of its project deny. A script runs with such tools: they are warnings.
+// Unfit returns flaws of a script that loading does not detect: models that nothing answers, and tools that policies of
+// the script and of its project deny. A script runs with such tools, so they are warnings.
 func (a *Around) Unfit(m *agentscript.Module) diag.List {
 	return slices.Concat(unanswerable(m, a.Models, a.Aliases), deniedByItself(m), deniedBy(a.Project.Policy(), diag.Warning, m))
 }
 
-// Findings returns all that is to be said about a script, or about a flow as JSON. The error is why it cannot be read.
-// The module is nil for a flow, and where loading found errors.
+// Findings returns all findings in a script, or in a flow as JSON. The error says why it cannot be read. The module is
+// nil for a flow, and if loading found errors.
 func Findings(c *term.Console, ctx context.Context, file, root string, around *Around, opts ...agentscript.Option) (*agentscript.Module, diag.List, diag.Sources, error) {
 	if f := Readable(file); f != nil {
 		return nil, nil, nil, f
@@ -185,12 +183,12 @@ func Findings(c *term.Console, ctx context.Context, file, root string, around *A
 	return m, slices.Concat(m.Diagnostics(), around.Unfit(m)), m.Sources(), nil
 }
 
-// Engine returns an engine that shares what the process parsed, and shows what scripts print.
+// Engine returns an engine that shares the scripts that the process has parsed, and shows what scripts print.
 func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 	opts = append(opts, agentscript.WithParsed(parsedScripts(c)))
 	return agentscript.New(append(opts, agentscript.WithPrint(func(_ diag.Pos, said string) {
 		said = c.Hidden(said)
-		switch { // a stderr that is gone cannot be told
+		switch { // if stderr fails, there is nowhere to report it
 		case c.Reloaded:
 		case c.JSON:
 			(&term.JSONLines{Out: c.JSONOut()}).Event(engine.Event{Kind: engine.EventLog, At: time.Now(), Data: &event.Log{Text: said}})
@@ -200,7 +198,7 @@ func Engine(c *term.Console, opts ...agentscript.Option) *agentscript.Engine {
 	}))...)
 }
 
-// parsedScripts keeps the scripts of a process as they were parsed.
+// parsedScripts returns the parsed scripts of a process.
 func parsedScripts(c *term.Console) *agentscript.Parsed {
 	p, ok := c.Parsed.(*agentscript.Parsed)
 	if !ok {
@@ -210,7 +208,7 @@ func parsedScripts(c *term.Console) *agentscript.Parsed {
 	return p
 }
 
-// MainNode is the node that main is, nil when it is a function or missing.
+// MainNode returns the node that main is, or nil if main is a function or missing.
 func (s *Script) MainNode() *flow.Node {
 	if s.MainEntry == nil {
 		return nil
@@ -223,7 +221,7 @@ func (s *Script) NodeNames() []string {
 	return slices.DeleteFunc(s.Names(), func(name string) bool { return s.Node(name) == nil })
 }
 
-// FlowFlags say how a flow as JSON is loaded.
+// FlowFlags set how a flow as JSON is loaded.
 type FlowFlags struct{ Tools, Compat string }
 
 // AddTo adds --tools and --compat to the flags of a verb that loads flows.
@@ -232,16 +230,16 @@ func (f *FlowFlags) AddTo(set *pflag.FlagSet) {
 	set.StringVar(&f.Compat, "compat", "", "evaluate the conditions of a flow as JSON bug for bug as the origin `NAME` of the format does")
 }
 
-// Or returns the flags with those of g where they are not given.
+// Or returns the flags, with those of g for the ones that are not given.
 func (f FlowFlags) Or(g FlowFlags) FlowFlags {
 	return FlowFlags{cmp.Or(f.Tools, g.Tools), cmp.Or(f.Compat, g.Compat)}
 }
 
-// IsFlow reports whether a file is a flow as JSON: by its name or, where that says nothing, by how it begins.
+// IsFlow reports whether a file is a flow as JSON, by its name or, if that is not conclusive, by its first bytes.
 func IsFlow(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {
-		return flowjson.IsFlow(file, nil) // who reads it says why it cannot be
+		return flowjson.IsFlow(file, nil) // reading it will report the reason
 	}
 	defer f.Close()
 	head := make([]byte, 512)
@@ -249,8 +247,7 @@ func IsFlow(file string) bool {
 	return flowjson.IsFlow(file, head[:n])
 }
 
-// Option returns what the flags say about loading a file. A run executes at most so many agents, the default when it
-// is 0.
+// Option returns the loading option for a file. most bounds the agents that a run executes; 0 is the default.
 func (f FlowFlags) Option(file string, most int64) (agentscript.Option, *term.Failure) {
 	if !IsFlow(file) {
 		if f != (FlowFlags{}) {
@@ -262,7 +259,7 @@ func (f FlowFlags) Option(file string, most int64) (agentscript.Option, *term.Fa
 	return agentscript.WithFlow(o), problem
 }
 
-// Script returns the script that loads a flow as JSON, and the name that its positions have.
+// Script returns the script that loads a flow as JSON, and its name in positions.
 func (f FlowFlags) Script(file, text string) (name, script string, problem *term.Failure) {
 	o, problem := f.loading(file, 0)
 	return file + ".star", flowjson.LoadScript(file, text, o, nil), problem
@@ -280,7 +277,7 @@ func (f FlowFlags) loading(file string, most int64) (o flowjson.LoadOptions, pro
 	return f.options(file, most)
 }
 
-// options are what the flags say, whether their files are there or not.
+// options returns the options that the flags describe, whether their files exist or not.
 func (f FlowFlags) options(file string, most int64) (o flowjson.LoadOptions, problem *term.Failure) {
 	o = flowjson.LoadOptions{Compat: f.Compat, MaxSteps: int(min(most, math.MaxInt32))}
 	if f.Tools != "" {
@@ -295,7 +292,8 @@ func (f FlowFlags) options(file string, most int64) (o flowjson.LoadOptions, pro
 	return o, nil
 }
 
-// Chosen returns the node of a name; of none, main or, where that is a function, the one node that no other holds.
+// Chosen returns the node with a name. For "" it returns main or, if main is a function, the only node that no other
+// holds.
 func (s *Script) Chosen(name string) (*flow.Node, error) {
 	names := s.NodeNames()
 	others := "the script has no nodes at its top level"
@@ -312,7 +310,7 @@ func (s *Script) Chosen(name string) (*flow.Node, error) {
 	case s.MainEntry != nil:
 		var whole []*flow.Node
 		for _, name := range names {
-			if n := s.Node(name); n.Free() && !slices.Contains(whole, n) { // one may have two names
+			if n := s.Node(name); n.Free() && !slices.Contains(whole, n) { // one node may have two names
 				whole = append(whole, n)
 			}
 		}
@@ -333,7 +331,7 @@ func AddRoot(set *pflag.FlagSet, dir *string) {
 	set.StringVar(dir, "root", "", "let load and file read below this `DIR`, instead of the script's own directory")
 }
 
-// Rooted is what --root says about loading a file; "" says nothing.
+// Rooted returns the loading option for --root; "" means none.
 func Rooted(dir, file string) ([]agentscript.Option, *term.Failure) {
 	if dir == "" {
 		return nil, nil
@@ -350,9 +348,9 @@ func Rooted(dir, file string) ([]agentscript.Option, *term.Failure) {
 	return []agentscript.Option{agentscript.WithRoot(dir)}, nil
 }
 
-// SharedRoot is the root of a file that is checked together with others: the topmost directory
-// above it of which another file was given, so that a part of a flow is checked as the flow loads
-// it; else "", the file's own. No directory becomes a root in which nothing was named.
+// SharedRoot returns the root of a file that is checked together with others: the topmost directory above it that
+// contains another given file itself, so that a part of a flow is checked as the flow loads it. If there is none, it
+// returns "", which means the file's own directory. A directory in which no file was named never becomes a root.
 func SharedRoot(file string, files []string) string {
 	root := filepath.Dir(file)
 	for _, other := range files {
@@ -366,7 +364,7 @@ func SharedRoot(file string, files []string) string {
 	return root
 }
 
-// below reports whether a path lies in a directory or is it, by the paths as they are written.
+// below reports whether a path is a directory or lies below it, judging by the paths as written.
 func below(dir, path string) bool {
 	top, err := filepath.Abs(dir)
 	at, wrong := filepath.Abs(path)
@@ -374,7 +372,7 @@ func below(dir, path string) bool {
 	return errors.Join(err, wrong, apart) == nil && filepath.IsLocal(rel)
 }
 
-// LoadFailure is a script that could not be loaded.
+// LoadFailure returns the failure for a script that could not be loaded.
 func LoadFailure(file string, err error) *term.Failure {
 	l, ok := errors.AsType[*agentscript.LoadError](err)
 	if !ok {
@@ -383,8 +381,7 @@ func LoadFailure(file string, err error) *term.Failure {
 	return &term.Failure{Code: LoadCode(l.List), Found: l.List, Sources: l.Sources}
 }
 
-// LoadCode is the exit code of a script that could not be loaded: it has errors, or loading did
-// not come to its end.
+// LoadCode returns the exit code for a script that could not be loaded: it has errors, or loading did not end.
 func LoadCode(found diag.List) int {
 	for _, d := range found {
 		switch d.Code {
@@ -397,7 +394,7 @@ func LoadCode(found diag.List) int {
 	return term.ExitCheck
 }
 
-// RunFailure is a run that failed.
+// RunFailure returns the failure for a run that failed.
 func (s *Script) RunFailure(err error) error {
 	return &term.Failure{Code: term.ExitCodeOf(err), Found: diag.List{term.Diagnose(err)}, Sources: s.Sources()}
 }

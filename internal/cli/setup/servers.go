@@ -11,9 +11,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// servers makes what reaches MCP servers, as far as scripts may touch anything. It contacts nobody
-// before a run needs it. A person at the terminal answers what servers ask; --yes does not, since
-// it is about calls that the script makes.
+// servers returns the client for MCP servers, within the grants of scripts. It connects to none before a run needs it.
+// A person at the terminal answers requests of servers; --yes does not, since it concerns the calls that the script
+// makes.
 func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Client, *term.Failure) {
 	secrets, problem := Secrets(c, o.EnvFile)
 	if problem != nil {
@@ -41,7 +41,7 @@ func servers(c *term.Console, o *RunFlags, models, asks engine.Handler) (*mcp.Cl
 	return mcp.New(opts...), nil
 }
 
-// TokenDir is where sign-ins are kept, "" where the user has no directory for it.
+// TokenDir returns the directory that keeps sign-ins, or "" if the user has no directory for it.
 func TokenDir(c *term.Console) string {
 	dir, _ := UserDir(c, "mcp", "XDG_CONFIG_HOME", "APPDATA", ".config")
 	return dir

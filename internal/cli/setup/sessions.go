@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// sessionFlags name the session that a run goes on with.
+// sessionFlags name the session that a run continues.
 type sessionFlags struct{ id, store string }
 
 // SessionID returns the session that the run is given, or "".
@@ -27,8 +27,8 @@ func (o *RunFlags) SessionID() string { return o.Session.id }
 // Opener opens the store in a file. Whoever closes it may be another one that uses the file, too.
 type Opener func(ctx context.Context, path string) (s *sqlite.Store, done func() error, err error)
 
-// InSession runs in the session that is named. A replay goes on from what was recorded of it, and
-// leaves the session as it is. What it opens is closed with the ports.
+// InSession returns the option to run in the named session. A replay continues from the recorded state of the session,
+// and leaves the session unchanged. What InSession opens is closed with the ports.
 func InSession(ctx context.Context, c *term.Console, o *sessionFlags, models *Ports, open Opener) (agentscript.RunOption, error) {
 	if models.Replayed != nil {
 		if store, id := models.Replayed.Sessions(); id != "" {
@@ -49,19 +49,18 @@ func InSession(ctx context.Context, c *term.Console, o *sessionFlags, models *Po
 	return agentscript.Session(models.sessions, o.id), nil
 }
 
-// Sessions are those of a directory, or the user's. Those that an earlier version kept there as files are taken over when
-// it is opened. One that could not be, as it is damaged, is an error of whatever is to be done with it, and of nothing
-// else.
+// Sessions are the sessions of a directory, or the user's. Opening a session imports it if an earlier version kept it
+// there as a file. A session that is damaged and could not be imported causes errors only for operations on it.
 type Sessions struct {
 	*sqlite.Store
 	files string // the directory of the files
-	left  error  // why some were not taken over
+	left  error  // why some were not imported
 	done  func() error
 }
 
 var _ engine.SessionStore = (*Sessions)(nil)
 
-// OpenSessions opens the sessions of a directory, or those of the user. nil opens the file for this use alone.
+// OpenSessions opens the sessions of a directory, or those of the user. A nil open opens the file only for this use.
 func OpenSessions(ctx context.Context, c *term.Console, dir string, open Opener) (*Sessions, error) {
 	path, files, missing := sessionPlace(c, dir)
 	if path == "" {
@@ -81,8 +80,8 @@ func OpenSessions(ctx context.Context, c *term.Console, dir string, open Opener)
 	return s, nil
 }
 
-// sessionPlace is the file of sessions, and where an earlier version kept them as files. Where there is no directory of
-// the user, it returns the variable that is missing.
+// sessionPlace returns the file of sessions, and the directory where an earlier version kept them as files. If the user
+// has no directory, it returns the missing variable.
 func sessionPlace(c *term.Console, dir string) (path, files, missing string) {
 	if dir != "" {
 		return filepath.Join(dir, storeFile), dir, ""
@@ -96,12 +95,12 @@ func sessionPlace(c *term.Console, dir string) (path, files, missing string) {
 // storeFile is the name of a store's file in a directory.
 const storeFile = "runs.db"
 
-// userStore is the file of the user's runs and sessions, or the variable that is missing.
+// userStore returns the file of the user's runs and sessions, or the missing variable.
 func userStore(c *term.Console) (path, missing string) {
 	return UserDir(c, storeFile, "XDG_STATE_HOME", "LOCALAPPDATA", ".local", "state")
 }
 
-// FindSessions opens the sessions of a directory, or those of the user, to be looked at: it makes no file.
+// FindSessions opens the sessions of a directory, or those of the user, for reading: it creates no file.
 func FindSessions(ctx context.Context, c *term.Console, dir string) (s engine.SessionStore, done func() error, err error) {
 	if noSessions(c, dir) {
 		return &session.Memory{}, func() error { return nil }, nil
@@ -113,11 +112,11 @@ func FindSessions(ctx context.Context, c *term.Console, dir string) (s engine.Se
 	return kept, kept.Close, nil
 }
 
-// noSessions reports whether nothing is in a directory, or in the user's, that may hold sessions.
+// noSessions reports whether there is nothing in a directory, or in the user's, that may hold sessions.
 func noSessions(c *term.Console, dir string) bool {
 	path, files, _ := sessionPlace(c, dir)
 	if path == "" {
-		return false // which is an error when they are opened
+		return false // opening it reports the error
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -148,13 +147,13 @@ func (s *Sessions) ReadSession(ctx context.Context, id string) (map[string]engin
 	return s.Store.ReadSession(ctx, id)
 }
 
-// DeleteSession implements [engine.SessionStore]. The files of the session go, too: one that could not be taken over, where
-// the store has none of that name, and what remains of one that was.
+// DeleteSession implements [engine.SessionStore]. It also deletes the files of the session: a file that could not be
+// imported, if the store has no session with that name, and the remains of one that was imported.
 func (s *Sessions) DeleteSession(ctx context.Context, id string) error {
 	left := s.ImportSession(ctx, s.files, id)
 	err := s.Store.DeleteSession(ctx, id)
 	none := errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession})
-	if err != nil && !none || err == nil && left != nil { // of two of one name the one that is shown goes
+	if err != nil && !none || err == nil && left != nil { // of two with one name, the one that is shown is deleted
 		return err
 	}
 	removed, wrong := sqlite.RemoveSessionFiles(s.files, id)
@@ -164,11 +163,11 @@ func (s *Sessions) DeleteSession(ctx context.Context, id string) error {
 	return err
 }
 
-// Close gives back what was opened.
+// Close releases what was opened.
 func (s *Sessions) Close() error { return s.done() }
 
-// KnownSessions lists the sessions of a directory, or of the user's where it is "": those that can be read. It makes no
-// file, and takes nothing over.
+// KnownSessions lists the readable sessions of a directory, or of the user's if it is "". It creates no file, and
+// imports nothing.
 func KnownSessions(ctx context.Context, c *term.Console, dir string) []engine.SessionInfo {
 	path, _, _ := sessionPlace(c, dir)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
@@ -179,12 +178,12 @@ func KnownSessions(ctx context.Context, c *term.Console, dir string) []engine.Se
 		return nil
 	}
 	defer store.Close()           // it is only read
-	all, _ := store.Sessions(ctx) // beside an error those that can be read
+	all, _ := store.Sessions(ctx) // next to an error, it returns those that could be read
 	return all
 }
 
-// UserDir is the directory in which this command keeps something for the user: below the variable xdg, else
-// where the system has it. Where there is none it tells which variable is missing.
+// UserDir returns the directory in which this command keeps the user's data: below the variable xdg, or in the system's
+// default place. If there is none, it returns the missing variable.
 func UserDir(c *term.Console, kept, xdg, windows string, unix ...string) (dir, missing string) {
 	home, vars := unix, []string{xdg, "HOME"}
 	switch runtime.GOOS {
@@ -204,7 +203,7 @@ func UserDir(c *term.Console, kept, xdg, windows string, unix ...string) (dir, m
 	return "", vars[1]
 }
 
-// StoreFailure gives the error of a store the exit code of its kind.
+// StoreFailure adds to the error of a store the exit code of its kind.
 func StoreFailure(err error) error {
 	e, is := errors.AsType[*engine.Error](err)
 	if _, told := errors.AsType[*term.Failure](err); told || !is {
@@ -213,19 +212,20 @@ func StoreFailure(err error) error {
 	return &term.Failure{Code: term.ExitCodeOf(e), Found: diag.List{term.Diagnose(e)}}
 }
 
-// StoreVariable names the file in which runs are kept, or turns that off.
+// StoreVariable names the file that stores runs, or turns storing off.
 const StoreVariable = "AGENTSCRIPT_STORE"
 
-// StorePlace is where runs are kept.
+// StorePlace is where runs are stored.
 type StorePlace struct {
 	Path  string // "" if there is none
-	Named bool   // by a flag or a variable
-	Off   bool   // the user wants none
+	Named bool   // named by a flag or a variable
+	Off   bool   // storing is turned off
 	From  string // what names it: --store, the variable, or ""
-	Lacks string // the variable that is missing where there is no path
+	Lacks string // the missing variable if there is no path
 }
 
-// FindStore returns where runs are kept: in the file of --store, in that of the variable, or in the directory of the user.
+// FindStore returns where runs are stored: in the file of --store, in that of the variable, or in the directory of the
+// user.
 func FindStore(c *term.Console, flag string) StorePlace {
 	if flag != "" {
 		return StorePlace{Path: flag, Named: true, From: "--store"}
@@ -241,7 +241,7 @@ func FindStore(c *term.Console, flag string) StorePlace {
 	return StorePlace{Path: path, Lacks: missing}
 }
 
-// Missing reports whether nothing was kept there yet.
+// Missing reports whether nothing was stored there yet.
 func (p StorePlace) Missing() bool {
 	if p.Path == "" {
 		return true
@@ -250,17 +250,18 @@ func (p StorePlace) Missing() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Empty reports whether a file is there that holds nothing: less than the head of a store.
+// Empty reports whether the file exists but holds nothing: less than the header of a store.
 func (p StorePlace) Empty() bool {
 	at, err := os.Stat(p.Path)
 	return err == nil && at.Mode().IsRegular() && at.Size() < 100
 }
 
-// Last is the word for the newest run.
+// Last is the word that means the newest run.
 const Last = "last"
 
-// MatchRun returns the id that a word is, or that it alone is the beginning of, or that of the newest run for [Last]. Where it is neither, others are those of at
-// most so many newest runs that begin with it, of all with 0: none if there is no such run.
+// MatchRun returns the id of the run that a word means: the id itself, a prefix of only one id, or [Last] for the
+// newest run. If it is a prefix of several ids, others lists them, at most the newest most runs, or all if most is 0.
+// If there is no such run, others is empty.
 func MatchRun(ctx context.Context, s engine.Store, word string, most int) (id string, others []string, err error) {
 	only := engine.RunFilter{Prefix: word, Limit: most}
 	if word == Last {

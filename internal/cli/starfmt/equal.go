@@ -8,12 +8,11 @@ import (
 
 var positionType = reflect.TypeFor[syntax.Position]()
 
-// skipped are the fields that say how something was written, not what it is; and what a
-// resolver fills in.
+// skipped are the fields that describe how something was written, not what it is, and those that a resolver fills in.
 var skipped = map[string]bool{"Raw": true, "Binding": true, "Function": true, "Module": true, "Comments": true}
 
-// equal reports whether two parts of trees are the same but for positions, comments, parentheses and the
-// spelling of literals.
+// equal reports whether two parts of trees are the same except for positions, comments, parentheses and the spelling of
+// literals.
 func equal(a, b reflect.Value) bool {
 	a, b = bare(a), bare(b)
 	if !a.IsValid() || !b.IsValid() {
@@ -43,7 +42,7 @@ func equal(a, b reflect.Value) bool {
 	return a.Interface() == b.Interface()
 }
 
-// bare follows pointers and interfaces and takes parentheses off.
+// bare follows pointers and interfaces and removes parentheses.
 func bare(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) {
 		if v.IsNil() {

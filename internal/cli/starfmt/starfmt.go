@@ -1,9 +1,8 @@
 // Package starfmt formats scripts.
 //
-// The formatter underneath knows Starlark as Bazel has it, which lacks `while`. A script is
-// therefore parsed as the engine parses it, its while statements are put as for statements
-// while they are formatted, and the result is parsed again: a text that would not mean the
-// same is refused.
+// The underlying formatter handles Bazel's Starlark, which lacks `while`. A script is therefore parsed as the engine
+// parses it, its while statements are replaced by for statements during formatting, and the result is parsed again: a
+// text with a different meaning is rejected.
 package starfmt
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// Error is a script that cannot be formatted. Line and Col are 0 when they are not known; Col
-// counts runes from 1.
+// Error says why a script cannot be formatted. Line and Col are 0 if they are not known; Col counts runes from 1.
 type Error struct {
 	Line, Col int
 	Msg       string
@@ -33,10 +31,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, e.Msg)
 }
 
-// Format returns the formatted text of a script, with \n as line end and without a byte order mark.
-// Formatting it again changes nothing. The formatter underneath looks at all of a chain of operators or
-// calls for each of its links: a chain as long as [startree.Deepest] allows takes it about a second. The
-// error is an [*Error].
+// Format returns the formatted text of a script, with \n as line end and without a byte order mark. Formatting it again
+// changes nothing. The underlying formatter looks at the whole of a chain of operators or calls for each of its links:
+// a chain of the length that [startree.Deepest] allows takes about a second. The error is an [*Error].
 func Format(src []byte) ([]byte, error) {
 	if !utf8.Valid(src) {
 		return nil, &Error{Msg: "the script is not UTF-8 text"}
@@ -59,12 +56,12 @@ func Format(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A second pass settles what the first moved next to each other.
+	// A second pass settles what the first one moved next to each other.
 	out, _, err = once(out, tree, marker)
 	return out, err
 }
 
-// once formats a script in one pass and gives the tree of the result.
+// once formats a script in one pass and returns the text and its tree.
 func once(src []byte, tree *syntax.File, marker string) ([]byte, *syntax.File, error) {
 	file, err := build.ParseDefault("", hideWhile(src, tree, marker))
 	if err != nil {

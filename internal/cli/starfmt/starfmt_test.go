@@ -72,7 +72,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Shapes of n links that hang on each other.
+// Shapes of n chained links.
 var shapes = map[string]func(n int) string{
 	"operators": func(n int) string { return "x = " + strings.Repeat("a+", n) + "a" },
 	"calls":     func(n int) string { return "x = f" + strings.Repeat("( )", n) },
@@ -87,7 +87,7 @@ var shapes = map[string]func(n int) string{
 	"target": func(n int) string { return "x" + strings.Repeat(".a", n) + "+=1" },
 }
 
-// A chain that is longer than people write is laid out as any other.
+// A chain that is longer than people write is formatted like any other.
 func TestLongChains(t *testing.T) {
 	for name, shape := range shapes {
 		out, err := starfmt.Format([]byte("y=1\n" + shape(600) + "\nz=2  # end\n"))
@@ -103,7 +103,7 @@ func TestLongChains(t *testing.T) {
 	}
 }
 
-// What the engine refuses for its depth is refused, at the place where it gets too deep.
+// What the engine rejects for its depth is rejected, at the position where it becomes too deep.
 func TestTooDeep(t *testing.T) {
 	for _, name := range []string{"operators", "calls", "methods", "lines"} {
 		_, err := starfmt.Format([]byte("y = 1\n" + shapes[name](3*startree.Deepest) + "\n"))
@@ -114,7 +114,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// The examples are written in the canonical form.
+// The examples are in the canonical format.
 func TestExamples(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"../../../examples/*.star", "../../../examples/*/*.star"} {

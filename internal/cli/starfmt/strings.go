@@ -6,8 +6,8 @@ import (
 	"github.com/bazelbuild/buildtools/build"
 )
 
-// keepStrings has string literals printed as they were written, in double quotes where that
-// changes nothing else. The printer's own quoting is for texts in Latin-1.
+// keepStrings makes string literals print as they were written, in double quotes if that changes nothing else. The
+// printer's own quoting is for Latin-1 texts.
 func keepStrings(file *build.File) {
 	build.Edit(file, func(x build.Expr, stack []build.Expr) build.Expr {
 		s, ok := x.(*build.StringExpr)
@@ -15,7 +15,7 @@ func keepStrings(file *build.File) {
 			return nil
 		}
 		if len(stack) > 0 {
-			if _, module := stack[len(stack)-1].(*build.LoadStmt); module { // is always a StringExpr
+			if _, module := stack[len(stack)-1].(*build.LoadStmt); module { // always a StringExpr
 				s.Token = doubled(s.Token)
 				return nil
 			}
@@ -24,7 +24,7 @@ func keepStrings(file *build.File) {
 	})
 }
 
-// doubled writes a literal in double quotes if it needs no escape for that.
+// doubled returns a literal in double quotes if it needs no escape for that.
 func doubled(token string) string {
 	open := strings.IndexByte(token, '\'')
 	if open < 0 || strings.ContainsAny(token, `"\`) {

@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// hideWhile writes every while statement as a for statement over its condition. Lines and
-// everything else stay as they are.
+// hideWhile writes every while statement as a for statement over its condition. Lines and everything else are
+// unchanged.
 func hideWhile(src []byte, tree *syntax.File, marker string) []byte {
 	heads := map[int32]bool{} // the lines that begin with a while
 	syntax.Walk(tree, func(n syntax.Node) bool {
@@ -25,13 +25,13 @@ func hideWhile(src []byte, tree *syntax.File, marker string) []byte {
 	})
 }
 
-// showWhile is the inverse of hideWhile. Lines of a condition that goes on are aligned to its
-// beginning, and so move with it.
+// showWhile is the inverse of hideWhile. Continuation lines of a condition are aligned with its start, and move with
+// it.
 func showWhile(out []byte, tree *syntax.File, marker string) []byte {
 	head := "for " + marker + " in "
 	shift := len(head) - len("while ")
 	heads := map[int32]bool{}
-	move := map[int32]int{} // how far lines are indented at least to move
+	move := map[int32]int{} // the least indentation of lines that move
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		f, ok := n.(*syntax.ForStmt)
 		if !ok {
@@ -58,7 +58,7 @@ func showWhile(out []byte, tree *syntax.File, marker string) []byte {
 	})
 }
 
-// editLines rewrites a text line by line, which are numbered from 1.
+// editLines rewrites a text line by line; lines are numbered from 1.
 func editLines(src []byte, edit func(n int32, line string) string) []byte {
 	var out bytes.Buffer
 	n := int32(0)
@@ -69,7 +69,7 @@ func editLines(src []byte, edit func(n int32, line string) string) []byte {
 	return out.Bytes()
 }
 
-// freshName is a name that the script does not use, nor as part of another.
+// freshName returns a name that the script does not use, not even as part of another.
 func freshName(src []byte, name string) string {
 	for bytes.Contains(src, []byte(name)) {
 		name += "_"

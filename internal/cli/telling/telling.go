@@ -1,4 +1,4 @@
-// Package telling writes what a run does to stderr, as the flags of the verb run say.
+// Package telling writes what a run does to stderr, as the flags of the verb run require.
 package telling
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/tree"
 )
 
-// Hand passes an event to those that want it, while nobody else talks.
+// Hand passes an event to the sinks that want it, while nothing else writes to the terminal.
 func Hand(c *term.Console, e engine.Event, sinks ...term.Sink) {
 	c.Talk.Lock()
 	defer c.Talk.Unlock()
@@ -21,8 +21,9 @@ func Hand(c *term.Console, e engine.Event, sinks ...term.Sink) {
 	}
 }
 
-// To writes a run's events to stderr: as a tree, as lines of progress, as JSON, or what the script prints alone. answered is what
-// answers in place of models, "" for nothing. What it draws is gone from the terminal once told was called.
+// To returns the sink that writes a run's events to stderr: as a tree, as lines of progress, as JSON, or only what the
+// script prints. answered is what answers in place of models, or "". Calling told removes from the terminal what the
+// sink has drawn.
 func To(c *term.Console, o *setup.RunFlags, own *pflag.FlagSet, answered string) (tell term.Sink, told func(), problem *term.Failure) {
 	draws, problem := o.Tree(c)
 	switch {

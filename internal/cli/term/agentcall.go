@@ -13,21 +13,21 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// agentCall is one call of an agent, as far as it has come: its line is written when it ends.
+// agentCall is the state of one call of an agent, whose line is written when the call ends.
 type agentCall struct {
 	sums     tally
-	models   []string // that answered, each once
+	models   []string // that have answered, each once
 	replayed bool
 	repairs  repairs
 }
 
-// repairs are the kinds of repairs of an answer, each counted.
+// repairs counts the kinds of repairs of an answer.
 type repairs struct {
 	at    string
 	kinds []string
 	count map[string]int
-	texts []string // of the kind that came last
-	last  string   // the name of that
+	texts []string // texts of the most recent kind
+	last  string   // its name
 }
 
 func (r *repairs) add(d *event.Repair) {
@@ -42,7 +42,7 @@ func (r *repairs) add(d *event.Repair) {
 		r.kinds = append(r.kinds, kind)
 	}
 	r.last = d.Name
-	r.texts = append(r.texts, strings.TrimSuffix(OneLine(d.Text, 120), " →")) // what was left out became nothing
+	r.texts = append(r.texts, strings.TrimSuffix(OneLine(d.Text, 120), " →")) // what was dropped has no replacement
 }
 
 // String lists the kinds: "fence, unquoted ×11".
@@ -55,7 +55,7 @@ func (r *repairs) String() string {
 	}), ", ")
 }
 
-// tellRepairs writes the repairs of one kind that came last as one line.
+// tellRepairs writes the repairs of the most recent kind as one line.
 func (p *progress) tellRepairs() {
 	r := p.repairs
 	if p.repairs = nil; r == nil {
@@ -71,7 +71,7 @@ func (p *progress) tellRepairs() {
 	p.line("repair", r.at, said)
 }
 
-// isAgent reports whether a position is that of a call of an agent.
+// isAgent reports whether a position is a call of an agent.
 func isAgent(at string) bool { return strings.HasPrefix(path.Base(at), "agent:") }
 
 // around reports whether a position is above another one.
@@ -80,7 +80,7 @@ func around(at, below string) bool {
 	return ok && rest != "" && (rest[0] == '/' || rest[0] == '[')
 }
 
-// caller is the open call of an agent in which something is, nil outside of any.
+// caller returns the open call of the agent that contains a position, or nil.
 func (p *progress) caller(at string) *agentCall {
 	for {
 		i := strings.LastIndexByte(at, '/')
@@ -95,7 +95,7 @@ func (p *progress) caller(at string) *agentCall {
 	}
 }
 
-// brief keeps what an agent does for its line, and writes what is not as it should be.
+// brief records what an agent does for its line, and writes whatever went wrong.
 func (p *progress) brief(e engine.Event, at string) {
 	switch d := e.Data.(type) {
 	case *event.Node:
@@ -110,7 +110,7 @@ func (p *progress) brief(e engine.Event, at string) {
 		if c := p.agents[e.Path]; c != nil {
 			delete(p.agents, e.Path)
 			p.end(ended(d), at, d.Err, took, c.parts(p)...)
-		} else if d.Status == engine.StatusFailed && !around(e.Path, p.failed) { // a race or a fallback may go on without it
+		} else if d.Status == engine.StatusFailed && !around(e.Path, p.failed) { // a race or a fallback may continue without it
 			p.end("failed", at, d.Err, took)
 		}
 		if d.Status == engine.StatusFailed {
@@ -132,7 +132,7 @@ func (p *progress) brief(e engine.Event, at string) {
 		if c := p.caller(e.Path); c != nil {
 			c.sums.count(e)
 		}
-		if d.Err != nil && d.Err.Kind != engine.KindPolicy && d.Err.Kind != engine.KindCancelled { // of the one another line tells
+		if d.Err != nil && d.Err.Kind != engine.KindPolicy && d.Err.Kind != engine.KindCancelled { // another line reports that
 			p.toolEnd("result", at, "", d)
 		}
 	case *event.Knowledge:
@@ -142,7 +142,7 @@ func (p *progress) brief(e engine.Event, at string) {
 	}
 }
 
-// asked keeps what a call of a model is about.
+// asked records the subject of a call of a model.
 func (p *progress) asked(e engine.Event, d *event.Effect) {
 	if d.Phase == engine.PhaseStart {
 		p.asking = append(p.asking, e.Path+"  "+p.model(d.Name))
@@ -161,7 +161,7 @@ func (p *progress) asked(e engine.Event, d *event.Effect) {
 	c.replayed = c.replayed || d.Replayed
 }
 
-// parts are what the line of an agent's call says.
+// parts returns what the line of an agent's call says.
 func (c *agentCall) parts(p *progress) []string {
 	if c == nil {
 		return nil
@@ -185,7 +185,7 @@ func (c *agentCall) parts(p *progress) []string {
 	return parts
 }
 
-// await shows at a terminal which model is waited for, in a line that the next one takes the place of.
+// await shows at a terminal which model is awaited, in a line that the next line replaces.
 func (p *progress) await() {
 	if !p.style.Color || p.style.Verbose || len(p.asking) == 0 {
 		return
@@ -198,16 +198,16 @@ func (p *progress) await() {
 		said += fmt.Sprintf("  and %d more", n-1)
 	}
 	if said = text.Terminal(text.ClipWords(said, awaited)); utf8.RuneCountInString(said) > awaited {
-		return // a line that breaks would stay
+		return // a wrapped line could not be removed
 	}
 	p.waiting = true
 	_, _ = fmt.Fprintf(p.w, "\x1b[2m%s\x1b[0m", said)
 }
 
-// awaited is how long the line of what is waited for may be: a terminal must not break it.
+// awaited bounds the length of the line about what is awaited, so that a terminal does not wrap it.
 const awaited = 70
 
-// Clear removes the line that says what is waited for.
+// Clear removes the line about what is awaited.
 func (p *progress) Clear() {
 	if p.waiting {
 		p.waiting = false

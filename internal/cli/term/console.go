@@ -13,30 +13,30 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Console is one execution of the command line: a process, and how it speaks.
+// Console is one execution of the command line: a process, and its output.
 type Console struct {
 	*Process
-	Defaults map[string]string // of flags that nobody gave: what they are and who says so, by flag
+	Defaults map[string]string // values of flags that were not given, and where they come from, by flag
 	JSON     bool              // diagnostics and prints are JSON lines
-	Reloaded bool              // the script is loaded again: what it prints meanwhile was written before
-	prompter *prompter         // asks the person at the terminal, nil when there is none
-	ReadOnce map[string]string // what files held that can be read once
-	hidden   hidden            // keys that nothing shows
-	Talk     sync.Mutex        // held by what writes to or asks at the terminal while a run goes on
-	// ReadLine reads a line that a person types, where something else reads the terminal as well; may be nil.
+	Reloaded bool              // the script is loaded again: what it prints was already written
+	prompter *prompter         // asks the person at the terminal; nil without one
+	ReadOnce map[string]string // contents of files that can be read only once
+	hidden   hidden            // keys that are never shown
+	Talk     sync.Mutex        // held while writing to or asking at the terminal during a run
+	// ReadLine reads a typed line if something else also reads the terminal; may be nil.
 	ReadLine func(ctx context.Context) (string, error)
 	display  atomic.Pointer[Display]
 	owed     atomic.Pointer[<-chan struct{}]
 }
 
-// Display is what draws on the terminal while a run goes on.
+// Display draws on the terminal during a run.
 type Display interface {
-	Hide()          // leaves the terminal to others
-	Show(keys bool) // draws again, and reads keys: unless somebody else still reads what is typed
-	Leave()         // sets the terminal as it was, at once, whoever draws
+	Hide()          // releases the terminal to others
+	Show(keys bool) // draws again, and reads keys unless something else still reads them
+	Leave()         // restores the terminal at once, from any goroutine
 }
 
-// Draw makes d what draws on the terminal, nil for nothing.
+// Draw sets the display that draws on the terminal, nil for none.
 func (c *Console) Draw(d Display) {
 	if d == nil {
 		c.display.Store(nil)
@@ -45,7 +45,8 @@ func (c *Console) Draw(d Display) {
 	c.display.Store(&d)
 }
 
-// Alone has the terminal for the caller alone until done is called: nothing is written there, and no key is read.
+// Alone gives the caller exclusive use of the terminal until done is called: nothing else writes to it, and no key is
+// read.
 func (c *Console) Alone() (done func()) {
 	c.Talk.Lock()
 	show := c.aside()
@@ -55,7 +56,7 @@ func (c *Console) Alone() (done func()) {
 	}
 }
 
-// aside is Alone for those that hold Talk.
+// aside is Alone for callers that hold Talk.
 func (c *Console) aside() (show func()) {
 	d := c.display.Load()
 	if d == nil {
@@ -65,8 +66,8 @@ func (c *Console) aside() (show func()) {
 	return func() { (*d).Show(c.prompter == nil || !c.prompter.reading) }
 }
 
-// Report writes diagnostics to stderr: rendered, or as one JSON line when the verb was told
-// to speak JSON. Writing to a stderr that is gone cannot be reported anywhere.
+// Report writes diagnostics to stderr: rendered, or as one JSON line if JSON was requested. If stderr fails, that
+// cannot be reported anywhere.
 func (c *Console) Report(found diag.List, sources diag.Sources) {
 	if len(found) == 0 {
 		return
@@ -78,7 +79,7 @@ func (c *Console) Report(found diag.List, sources diag.Sources) {
 		_, _ = io.WriteString(c.JSONOut(), c.Hidden(said.String()))
 		return
 	}
-	if sources != nil { // a line may be cut where a key stands
+	if sources != nil { // a line may be cut at a key
 		whole := sources
 		sources = diag.SourceFunc(func(file string) (string, bool) {
 			text, ok := whole.Source(file)
@@ -89,7 +90,8 @@ func (c *Console) Report(found diag.List, sources diag.Sources) {
 	_, _ = io.WriteString(c.Stderr, c.Hidden(said.String()))
 }
 
-// Sourced returns diagnostics in which a remedy that names a flag says where its value comes from, if nobody gave it.
+// Sourced returns diagnostics in which a remedy that names a flag says where its value comes from, if the flag was not
+// given.
 func (c *Console) Sourced(found diag.List) diag.List {
 	if len(c.Defaults) == 0 {
 		return found
@@ -113,7 +115,7 @@ func names(text, flag string) bool {
 	return found && (after == "" || !strings.ContainsAny(after[:1], "-abcdefghijklmnopqrstuvwxyz"))
 }
 
-// Print writes a result and a line end to stdout.
+// Print writes a result and a newline to stdout.
 func (c *Console) Print(text string) error {
 	if err := c.Write(text + "\n"); err != nil {
 		return c.Unwritten(err)
@@ -121,13 +123,13 @@ func (c *Console) Print(text string) error {
 	return nil
 }
 
-// Write writes to stdout, without keys.
+// Write writes to stdout, with keys removed.
 func (c *Console) Write(text string) error {
 	_, err := io.WriteString(c.Stdout, c.Hidden(text))
 	return err
 }
 
-// PrintAs writes a result to stdout: as indented JSON when that is asked for, else as the text that it is for people.
+// PrintAs writes a result to stdout: as indented JSON if requested, otherwise as text for people.
 func (c *Console) PrintAs(asJSON bool, v any, text func() string) error {
 	if !asJSON {
 		return c.Print(text())
@@ -139,7 +141,7 @@ func (c *Console) PrintAs(asJSON bool, v any, text func() string) error {
 	return c.Print(string(indented))
 }
 
-// Table sets cells in columns, gap blanks apart: those of a line end with tabs.
+// Table formats cells in columns, gap blanks apart. The cells of a line end with tabs.
 func Table(gap int, write func(w io.Writer)) string {
 	var b strings.Builder
 	write(&b)
@@ -153,7 +155,7 @@ func (c *Console) Unwritten(err error) error {
 	return &Failure{Code: ExitFailed, Found: diag.List{{Message: "the result could not be written: " + FileProblem(err)}}}
 }
 
-// TextWidth returns the width in which running text is set.
+// TextWidth returns the width of running text.
 func (c *Console) TextWidth() int {
 	if w := c.width(); w >= 40 {
 		return min(w, 100)
@@ -161,8 +163,8 @@ func (c *Console) TextWidth() int {
 	return 80
 }
 
-// Owes has a second interrupt not end the process before done is called: what the first one asks for is to reach others. Who calls
-// it sees to it that this takes no longer than a person waits.
+// Owes keeps a second interrupt from ending the process before done is called, because what the first one requests must
+// reach others. The caller ensures that this takes no longer than a person would wait.
 func (c *Console) Owes() (done func()) {
 	over := make(chan struct{})
 	owed := (<-chan struct{})(over)

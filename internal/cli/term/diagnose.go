@@ -6,8 +6,8 @@ import (
 	"github.com/agentscript/agentscript/internal/diagnose"
 )
 
-// Diagnose shows an error of a run like one of loading.
+// Diagnose returns an error of a run in the form of a load error.
 func Diagnose(err error) *diag.Diagnostic { return diagnose.Error(err) }
 
-// LimitFlag is the flag that moves the limit of the whole run by which an error came, "" where it is no such limit.
+// LimitFlag returns the flag that sets the limit of the whole run that caused an error, or "" if no such limit did.
 func LimitFlag(e *engine.Error) string { return diagnose.LimitFlag(e) }

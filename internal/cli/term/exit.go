@@ -13,8 +13,8 @@ const (
 	ExitFailed      = 1   // the run failed
 	ExitUsage       = 2   // wrong flags, arguments, files or input
 	ExitCheck       = 3   // the script has errors
-	ExitBudget      = 4   // a budget refused
-	ExitWaiting     = 5   // the run waits for a person's decision
+	ExitBudget      = 4   // a budget was exceeded
+	ExitWaiting     = 5   // the run is waiting for a person's decision
 	ExitProvider    = 6   // a model's provider failed or refused, or no model can be called
 	ExitTimeout     = 7   // the run or a call took too long
 	ExitTests       = 8   // tests failed, or are below a threshold
@@ -29,7 +29,7 @@ func ExitCodeOf(err error) int {
 		return ExitFailed
 	}
 	switch e.Code {
-	case diag.ScriptedModel, diag.MockFailed: // the flow and its prepared answers do not match: no provider's fault
+	case diag.ScriptedModel, diag.MockFailed: // the flow and its prepared answers do not match: not a provider's failure
 		return ExitFailed
 	case diag.NoMain:
 		return ExitCheck

@@ -8,15 +8,14 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Failure ends the command: with a code, and with what is to be said. Nothing more is said
-// when the list is empty.
+// Failure ends the command with an exit code and diagnostics. If the list is empty, nothing more is reported.
 type Failure struct {
 	Code    int
 	Found   diag.List
 	Sources diag.Sources
 }
 
-// FailureOf returns the failure of what was found, nil when that is nothing.
+// FailureOf returns the failure for the findings, or nil if there are none.
 func FailureOf(code int, found diag.List, sources diag.Sources) *Failure {
 	if len(found) == 0 {
 		return nil
@@ -26,7 +25,7 @@ func FailureOf(code int, found diag.List, sources diag.Sources) *Failure {
 
 func (f *Failure) Error() string { return f.Found.Error() }
 
-// Usagef is a mistake in how the command was called. The help may be "".
+// Usagef returns the failure for a mistake in how the command was called. The help may be "".
 func Usagef(help, format string, args ...any) *Failure {
 	d := &diag.Diagnostic{Message: fmt.Sprintf(format, args...)}
 	if help != "" {

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// hidden is what takes keys out of texts, by where the keys are from.
+// hidden removes keys from texts, grouped by the source of the keys.
 type hidden struct {
 	mu     sync.Mutex
 	from   map[string]func(text string) string
-	places []string // in the order in which they are asked: the environment, "", after all files
+	places []string // in the order in which they are applied: the environment, "", after all files
 }
 
-// Hide has the keys from one place, a file or with "" the environment, taken out of everything that is written from
-// now on. Those that the place held before are forgotten.
+// Hide removes the keys of one place, a file or with "" the environment, from everything that is written from now on.
+// It forgets the earlier keys of the place.
 func (c *Console) Hide(place string, without func(text string) string) {
 	c.hidden.mu.Lock()
 	defer c.hidden.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *Console) Hide(place string, without func(text string) string) {
 	slices.Reverse(c.hidden.places)
 }
 
-// Hidden returns a text without the keys that are known.
+// Hidden returns a text without the known keys.
 func (c *Console) Hidden(text string) string {
 	c.hidden.mu.Lock()
 	defer c.hidden.mu.Unlock()
@@ -37,7 +37,8 @@ func (c *Console) Hidden(text string) string {
 	return text
 }
 
-// Hiding returns a writer of texts without the keys that are known. A key that two writes divide is not seen.
+// Hiding returns a writer that removes the known keys from texts. It does not detect a key that is split between two
+// writes.
 func (c *Console) Hiding(w io.Writer) io.Writer { return hiding{c, w} }
 
 type hiding struct {

@@ -10,21 +10,20 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Sink takes the events of a run, one at a time.
+// Sink receives the events of a run, one at a time.
 type Sink interface {
 	Kinds() engine.EventKind
 	Event(e engine.Event)
 }
 
-// JSONLines writes every event as one line of JSON, at once, so that a run that is killed
-// leaves a trace of whole lines.
+// JSONLines writes every event at once as one line of JSON, so that a killed run leaves a trace of whole lines.
 type JSONLines struct {
 	Out  io.Writer
 	Only engine.EventKind
-	// Quiet leaves out what is told of budgets, but for those that were overrun.
+	// Quiet leaves out budget events, except those about overruns.
 	Quiet bool
-	Sums  bool  // a last line, of the kind "summary", says what the run used and how many calls failed
-	Err   error // the first error of writing; nothing is written after it
+	Sums  bool  // write a last line, of the kind "summary", with what the run used and how many calls failed
+	Err   error // the first write error; nothing is written after it
 
 	sums tally
 }
@@ -48,7 +47,7 @@ func (j *JSONLines) Event(e engine.Event) {
 	}
 }
 
-// overrun is what an event tells of a budget that was overrun, nil when it tells something else.
+// overrun returns the change of a budget that was overrun, or nil for any other event.
 func overrun(e engine.Event) *event.BudgetChange {
 	if d, ok := e.Data.(*event.Budget); ok && d.Change != nil && d.Change.What == event.BudgetOverrun {
 		return d.Change
@@ -56,17 +55,17 @@ func overrun(e engine.Event) *event.BudgetChange {
 	return nil
 }
 
-// Prints writes what the script prints, as it is, and at the end of a run a warning for each budget that was
-// overrun, and one when no call of a tool succeeded, whatever the answer reads like.
+// Prints writes what the script prints unchanged, and at the end of a run a warning for each budget that was overrun,
+// and one if no tool call succeeded, however good the answer looks.
 type Prints struct {
 	Out      io.Writer
-	File     func(string) string // how people know a file; nil: by its name
+	File     func(string) string // returns a readable name of a file; nil means its base name
 	sums     tally
-	failed   *event.Tool           // the last call of a tool without a result
+	failed   *event.Tool           // the last tool call without a result
 	overruns []*event.BudgetChange // the last one of each budget and resource
 }
 
-// overrun keeps what was told of a budget last.
+// overrun records the last overrun of a budget.
 func (p *Prints) overrun(n *event.BudgetChange) {
 	for i, known := range p.overruns {
 		if known.Scope == n.Scope && known.Budget == n.Budget && known.Resource == n.Resource {
@@ -81,7 +80,7 @@ func (p *Prints) Kinds() engine.EventKind {
 	return engine.EventLog | engine.EventTool | engine.EventKnowledge | engine.EventRun | engine.EventBudget
 }
 
-func (p *Prints) Event(e engine.Event) { // a stderr that is gone cannot be told
+func (p *Prints) Event(e engine.Event) { // if stderr fails, there is nowhere to report it
 	switch {
 	case e.Kind == engine.EventLog:
 		_, _ = fmt.Fprintln(p.Out, text.Terminal(e.Text()))
@@ -105,7 +104,7 @@ func (p *Prints) Event(e engine.Event) { // a stderr that is gone cannot be told
 		return
 	}
 	help := ""
-	if tools.failed > 0 { // what is denied is not mended
+	if tools.failed > 0 { // the advice does not help with denied calls
 		help = ": on_tool_error = give_up(...) ends an agent instead"
 	}
 	_, _ = fmt.Fprintf(p.Out, "warning: %s, and the run has a result%s\n", tools, help)

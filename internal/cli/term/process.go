@@ -13,56 +13,56 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/tty"
 )
 
-// Process is everything that the command knows of its process, so that tests run it in process
-// and nothing else in this package touches the os package's globals but files by name.
+// Process is everything that the command knows about its process. It lets tests run the command in process, and nothing
+// else in this package uses globals of the os package, except for files by name.
 type Process struct {
 	Version string   // set by the linker, or empty
 	Args    []string // without the program's name
-	// Parsed are the scripts as they were parsed, which verbs may load more than once.
+	// Parsed holds the parsed scripts, which verbs may load more than once.
 	Parsed         interface{ Count() int }
 	Stdin          io.Reader
-	Stdout         io.Writer // see output
-	Stderr         io.Writer // of which each writer keeps to what legible makes of texts: colours are ours
-	StdinPiped     bool      // stdin is a pipe or a file, neither a terminal nor nothing
-	StdoutLost     bool      // nobody reads stdout, and writing to it does not say so
+	Stdout         io.Writer // see Output
+	Stderr         io.Writer // each writer passes texts through legible; colours are ours
+	StdinPiped     bool      // stdin is a pipe or a file, not a terminal and not empty
+	StdoutLost     bool      // nobody reads stdout, and writing to it reports no error
 	StderrTerminal bool
 	StdinTerminal  bool
-	// openTerminal opens the terminal that the process belongs to, until the process ends.
+	// OpenTerminal opens the terminal that the process belongs to, until the process ends.
 	OpenTerminal func() (io.ReadWriter, error)
 	LookupEnv    func(name string) (string, bool)
-	// signals begins to deliver interrupts; stop ends that.
+	// Signals starts to deliver interrupts; stop ends that.
 	Signals func() (interrupts <-chan os.Signal, stop func())
-	// kill ends the process at once.
+	// Kill ends the process at once.
 	Kill func(code int)
-	// Size returns how many cells the terminal has that stderr is; nil where nobody knows.
+	// Size returns the number of cells of the terminal at stderr; nil if it cannot be determined.
 	Size func() (width, height int)
-	// Keyboard returns the keys of the terminal that stdin is, nil where they cannot be read one by one.
+	// Keyboard returns the keyboard of the terminal at stdin, nil if single keys cannot be read.
 	Keyboard func() Keyboard
 	// OnSuspend calls before when the process is about to be suspended or ended from the terminal, and after when it
-	// goes on.
+	// continues.
 	OnSuspend func(before, after func()) (stop func())
-	// Chdir has commands and relative names be in another directory; nil where they stay.
+	// Chdir changes the directory of commands and relative names; nil if it cannot change.
 	Chdir func(dir string) error
-	// browse opens a URL in the user's browser.
+	// Browse opens a URL in the user's browser.
 	Browse func(url string) error
-	// Exec has a program take the place of this process, or returns what came of it.
+	// Exec replaces this process by a program, or returns the program's result.
 	Exec func(path string, args []string) (code int, err error)
 }
 
-// Keyboard hands on single keys while they are taken.
+// Keyboard delivers single keys while they are taken.
 type Keyboard interface {
-	Mine() bool // the process may use the terminal: it is in the foreground
+	Mine() bool // the process is in the foreground and may use the terminal
 	Take()
-	Leave()               // ends that, and sets the terminal as it was: nobody reads keys when it returns
-	Read(keys []byte) int // waits a moment for keys
+	Leave()               // ends that, and restores the terminal: no key is read after it returns
+	Read(keys []byte) int // waits briefly for keys
 }
 
-// OSProcess returns the process that this is.
+// OSProcess returns the current process.
 func OSProcess(version string) *Process {
 	return &Process{
 		Version: version, Args: os.Args[1:], Stdin: os.Stdin, Stdout: Output(os.Stdout), Stderr: os.Stderr,
 		StdinPiped: isOf(os.Stdin, 0), StdoutLost: discarded(os.Stdout), StderrTerminal: Terminal(os.Stderr), StdinTerminal: Terminal(os.Stdin),
-		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // which Windows does not have
+		OpenTerminal: func() (io.ReadWriter, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }, // Windows does not have it
 		LookupEnv:    os.LookupEnv, Kill: os.Exit, Browse: browse, Chdir: os.Chdir, OnSuspend: tty.OnSuspend, Exec: execute,
 		Size: func() (int, int) { return tty.Size(os.Stderr) },
 		Keyboard: func() Keyboard {
@@ -75,7 +75,7 @@ func OSProcess(version string) *Process {
 			ch := make(chan os.Signal, 2)
 			signal.Notify(ch, syscall.SIGTERM)
 			for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
-				if !signal.Ignored(sig) { // as nohup has it, and a shell script whatever it starts with &
+				if !signal.Ignored(sig) { // as set by nohup, and by shell scripts for background commands
 					signal.Notify(ch, sig)
 				}
 			}
@@ -84,7 +84,7 @@ func OSProcess(version string) *Process {
 	}
 }
 
-// JSONOut is stderr for lines of JSON, which hold texts as they are.
+// JSONOut returns stderr for lines of JSON, which contain texts unchanged.
 func (s *Process) JSONOut() io.Writer {
 	if s.StderrTerminal {
 		return &safeWriter{w: s.Stderr}
@@ -94,15 +94,14 @@ func (s *Process) JSONOut() io.Writer {
 
 func Terminal(f *os.File) bool { return isOf(f, os.ModeCharDevice) }
 
-// isOf reports whether f is a device, or with 0 is none, and in any case not the null device.
+// isOf reports whether f is a device or, with 0, is not one. The null device is neither.
 func isOf(f *os.File, device os.FileMode) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == device && !isNull(info)
 }
 
-// discarded reports whether f is the null device, opened to be read as well: that is what stands
-// in the place of a stdout that was closed, and what some programs start others with when they want
-// no output. A shell's >/dev/null can only be written.
+// discarded reports whether f is the null device, opened for reading too: that is what replaces a closed stdout, and
+// what some programs pass to others when they want no output. A shell's >/dev/null can only be written.
 func discarded(f *os.File) bool {
 	if info, err := f.Stat(); err != nil || !isNull(info) {
 		return false
@@ -121,13 +120,13 @@ func (s *Process) Env(name string) string {
 	return v
 }
 
-// Color reports whether stderr takes ANSI colours: it is a terminal that knows them, and the
-// user does not object (https://no-color.org).
+// Color reports whether stderr supports ANSI colours: it is a terminal that supports them, and the user has not
+// disabled them (https://no-color.org).
 func (s *Process) Color() bool {
 	return s.StderrTerminal && s.Env("NO_COLOR") == "" && s.steered()
 }
 
-// Draws reports whether stderr is a terminal on which lines can be drawn anew.
+// Draws reports whether stderr is a terminal on which lines can be redrawn.
 func (s *Process) Draws() bool {
 	if !s.StderrTerminal || s.Size == nil || !s.steered() || s.Env("TERM") == "" && runtime.GOOS != "windows" {
 		return false
@@ -136,7 +135,7 @@ func (s *Process) Draws() bool {
 	return width > 0 && height > 1
 }
 
-// steered reports whether a terminal knows escape sequences.
+// steered reports whether a terminal supports escape sequences.
 func (s *Process) steered() bool {
 	if s.Env("TERM") == "dumb" {
 		return false
@@ -145,10 +144,10 @@ func (s *Process) steered() bool {
 	return runtime.GOOS != "windows" || s.Env("WT_SESSION") != "" || s.Env("ANSICON") != "" || s.Env("ConEmuANSI") == "ON" || s.Env("TERM") != ""
 }
 
-// Width returns the cells of a line of the terminal, 0 where nobody tells.
+// Width returns the cells of a line of the terminal, or 0 if it is unknown.
 func (s *Process) Width() int { return s.width() }
 
-// width is the terminal's as far as the shell tells, else 0.
+// width returns the terminal's width as reported by the shell, or 0.
 func (s *Process) width() int {
 	n, err := strconv.Atoi(s.Env("COLUMNS"))
 	if err != nil || n < 0 {
@@ -157,7 +156,7 @@ func (s *Process) width() int {
 	return n
 }
 
-// browse has the system open a URL. Whether somebody sees it then nobody can tell.
+// browse makes the system open a URL. It cannot know whether anybody sees it.
 func browse(url string) error {
 	command := []string{"xdg-open", url}
 	switch runtime.GOOS {
@@ -173,8 +172,8 @@ func browse(url string) error {
 	return cmd.Process.Release()
 }
 
-// execute has a program take the place of this process. Where the system does not know that, it waits for the end of the
-// program.
+// execute replaces this process by a program. If the system does not support that, it runs the program and waits for
+// its end.
 func execute(path string, args []string) (code int, err error) {
 	err = syscall.Exec(path, append([]string{path}, args...), os.Environ())
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -182,7 +181,7 @@ func execute(path string, args []string) (code int, err error) {
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	signal.Ignore(os.Interrupt) // the program has them as well, and decides
+	signal.Ignore(os.Interrupt) // the program receives them too, and decides
 	err = cmd.Run()
 	return cmd.ProcessState.ExitCode(), err
 }

@@ -18,32 +18,32 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// progress writes for people what a run does: a line for each call of an agent and whatever is not as it should be,
-// with verbose a line for each event.
+// progress writes for people what a run does: a line for each call of an agent and for whatever went wrong; with
+// verbose, a line for each event.
 type progress struct {
 	w       io.Writer
 	style   ProgressStyle
-	started map[uint64]time.Time // by a hash of what and where: a position may be long
+	started map[uint64]time.Time // by a hash of what and where, since a position may be long
 	seed    maphash.Seed
 	sums    tally
-	repairs *repairs              // that came last, of verbose
-	agents  map[string]*agentCall // that are open, by their position
-	servers map[string]bool       // that were connected to
-	asking  []string              // models that are asked now, by their position
+	repairs *repairs              // the most recent ones, for verbose
+	agents  map[string]*agentCall // open calls, by position
+	servers map[string]bool       // connected servers
+	asking  []string              // positions of models being called
 	failed  string                // where the last node failed
-	waiting bool                  // the last line on the terminal says what is waited for, and gives way to the next
+	waiting bool                  // the last line on the terminal says what is awaited, and is replaced by the next
 
-	approvals map[uint64]string // those that have begun, by a hash of where: what they are called
+	approvals map[uint64]string // names of approvals that have begun, by a hash of their position
 }
 
 // ProgressStyle is how progress is written.
 type ProgressStyle struct {
-	Color    bool   // w is a terminal that takes colours: what is waited for is shown there as well
+	Color    bool   // w is a terminal with colours: it also shows what is awaited
 	Verbose  bool   // a line for each event
-	Notes    bool   // only what no node and no call says: what the script prints, budgets, what is denied or left out
-	Answered string // what answers instead of a provider: "scripted", say
+	Notes    bool   // only what no node and no call reports: what the script prints, budgets, what is denied or left out
+	Answered string // what answers instead of a provider, for example "scripted"
 
-	File func(string) string // how people know a file; nil: by its name
+	File func(string) string // returns a readable name of a file; nil means its base name
 }
 
 // NewProgress returns the sink that writes progress to w.
@@ -159,7 +159,7 @@ func (p *progress) told(e engine.Event, at string) {
 	}
 }
 
-// toolEnd writes what a call of a tool came to: of one that failed why, and where in the script.
+// toolEnd writes the outcome of a tool call; for a failed one, why and where in the script.
 func (p *progress) toolEnd(word, at, took string, d *event.Tool) {
 	if d.Err == nil {
 		p.end(word, at, nil, took, d.Name, OneLine(d.Text, 80))
@@ -168,8 +168,8 @@ func (p *progress) toolEnd(word, at, took string, d *event.Tool) {
 	p.end(word, at, d.Err, took, d.Name, Placed(d.Err, 200, p.style.File))
 }
 
-// Placed returns the message of an error in one line of about most characters, behind the place in the script where
-// it was raised.
+// Placed returns the message of an error in one line of about most characters, prefixed by the position in the script
+// where it occurred.
 func Placed(e *engine.Error, most int, file func(string) string) string {
 	said := OneLine(strings.ReplaceAll(strings.TrimSpace(e.Message), "\n", "; "), most) // each line is one of several problems
 	if e.Pos.IsValid() {
@@ -182,7 +182,7 @@ func Placed(e *engine.Error, most int, file func(string) string) string {
 	return said
 }
 
-// connects says that a server is connected to, which may take long: once for each.
+// connects says once for each server that it is being connected to, which may take long.
 func (p *progress) connects(e engine.Event, d *event.Effect) {
 	if _, ok := d.Request.(*remote.ListRequest); ok && d.Phase == engine.PhaseStart && !d.Replayed && !p.servers[d.Name] {
 		p.servers[d.Name] = true
@@ -190,7 +190,7 @@ func (p *progress) connects(e engine.Event, d *event.Effect) {
 	}
 }
 
-// model is what answers in the name of a model.
+// model returns what answers in the name of a model.
 func (p *progress) model(name string) string {
 	switch {
 	case p.style.Answered == "":
@@ -201,7 +201,7 @@ func (p *progress) model(name string) string {
 	return p.style.Answered
 }
 
-// sureness is how sure a model was of its choice.
+// sureness says how confident a model was in its choice.
 func sureness(confidence *float64) string {
 	if confidence == nil {
 		return ""
@@ -226,7 +226,7 @@ func (p *progress) run(e engine.Event, d *event.Run) {
 			sums = append(sums, tokens(p.sums.usage))
 		}
 	}
-	sums = append(sums, p.sums.tools.String()) // an answer may read well in spite of it
+	sums = append(sums, p.sums.tools.String()) // an answer may look good despite failed tools
 	for i := range d.Spent {
 		sums = append(sums, "used "+d.Spent[i].Of())
 	}
@@ -245,7 +245,7 @@ func (p *progress) answer(e engine.Event, d *event.Effect, at string) {
 	p.end("answer", at, d.Err, took, parts...)
 }
 
-// retry says what failed and what is done about it.
+// retry writes what failed and what is done about it.
 func (p *progress) retry(d *event.Retry, at string) {
 	next := "asks " + d.To
 	if d.To == d.From {
@@ -258,7 +258,7 @@ func (p *progress) retry(d *event.Retry, at string) {
 	p.line("retry", at, next, why)
 }
 
-// policy says what was decided about a call.
+// policy writes what was decided about a call.
 func (p *progress) policy(d *event.Policy, at string) {
 	text, code := d.Text, ""
 	if d.Err != nil {
@@ -272,7 +272,7 @@ func (p *progress) policy(d *event.Policy, at string) {
 	p.line(word, at, d.Name, OneLine(text, 120), code)
 }
 
-// end writes what something came to and how long it took.
+// end writes the outcome of something and how long it took.
 func (p *progress) end(word, at string, err *engine.Error, took string, parts ...string) {
 	switch {
 	case err == nil:
@@ -285,10 +285,10 @@ func (p *progress) end(word, at string, err *engine.Error, took string, parts ..
 	p.line(word, at, append([]string{took}, parts...)...)
 }
 
-// cancelled is the word for what was stopped because another branch won or failed, or a budget around it was spent.
+// cancelled is the word for what was stopped because another branch won or failed, or a budget around it was exhausted.
 const cancelled = "cancel"
 
-// ended is the word for the end of a node that reports no error.
+// ended returns the word for the end of a node without an error.
 func ended(d *event.Node) string {
 	switch d.Status {
 	case engine.StatusCancelled:
@@ -319,7 +319,7 @@ func (p *progress) since(what string, e engine.Event) string {
 
 var wordColors = map[string]string{"done": "32", "answer": "32", "result": "32", "failed": "31", "repair": "33", "wait": "33", "budget": "33", "retry": "33"}
 
-// line writes one line; a stderr that is gone must not end the run.
+// line writes one line. A failing stderr must not end the run.
 func (p *progress) line(word, at string, parts ...string) {
 	padded := fmt.Sprintf("%-6s", word)
 	if p.style.Color {
@@ -349,8 +349,8 @@ func tokens(u model.Usage) string {
 	return fmt.Sprintf("%s%d+%d tokens", about, u.In, u.Out) + money(u)
 }
 
-// money is what calls cost. Of calls without a known price it says so
-// only beside others that have one: where none has, there is nothing to sum up.
+// money returns the cost of calls. It mentions calls without a known price only if others have one: otherwise there is
+// no sum.
 func money(u model.Usage) string {
 	if u.CostUSD == 0 {
 		return ""
@@ -361,7 +361,7 @@ func money(u model.Usage) string {
 	return ", $" + Amount(u.CostUSD)
 }
 
-// Amount is money to the cent, or to two digits that count.
+// Amount formats money to the cent, or to two significant digits.
 func Amount(usd float64) string {
 	digits := 2
 	if usd > 0 && usd < 1 {
@@ -370,7 +370,7 @@ func Amount(usd float64) string {
 	return strconv.FormatFloat(usd, 'f', digits, 64)
 }
 
-// Duration returns a time to three digits or so: 0.4ms, 12ms, 1.3s, 2m03s.
+// Duration formats a time with about three digits: 0.4ms, 12ms, 1.3s, 2m03s.
 func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:
@@ -384,13 +384,13 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// OneLine makes a text one short line, which ends with a word.
+// OneLine shortens a text to one line, which ends with a word.
 func OneLine(s string, most int) string {
 	return text.ClipWords(strings.Join(strings.Fields(s), " "), most)
 }
 
-// place is the position of an event for people. That of an approval without a name, which is a step like any other in
-// positions, has its question.
+// place returns the readable position of an event. For an approval without a name, which is an ordinary step in
+// positions, it includes the question.
 func (p *progress) place(e engine.Event) string {
 	at, what := ProgressPath(e.Path), p.key("node", e)
 	if d, ok := e.Data.(*event.Node); ok && d.Phase == engine.PhaseStart && strings.HasPrefix(d.Name, "approval(") {
@@ -405,7 +405,7 @@ func (p *progress) place(e engine.Event) string {
 	return at
 }
 
-// Said is the line for what a script printed, or for the part that it began.
+// Said returns the line for what a script printed, or for the phase that it began.
 func Said(e engine.Event) string {
 	var b strings.Builder
 	NewProgress(&b, ProgressStyle{Notes: true}).Event(e)

@@ -43,7 +43,7 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// A position is shown in a bounded width, by its beginning and its end, however long it is.
+// A position is shown in a bounded width, by its beginning and its end.
 func TestLongProgressPath(t *testing.T) {
 	nested := func(n int) string { return "main" + strings.Repeat("/then:x#0", n) + "/agent:last#1/llm0" }
 	for _, n := range []int{60, 70, 10_000} {
@@ -82,7 +82,7 @@ func TestProgressOfRepairs(t *testing.T) {
 	}
 }
 
-// A line says whether a call waits for a decision or got one.
+// A line says whether a call is waiting for a decision or got one.
 func TestProgressOfPolicies(t *testing.T) {
 	var b strings.Builder
 	p := NewProgress(&b, ProgressStyle{Verbose: true})
@@ -93,7 +93,7 @@ func TestProgressOfPolicies(t *testing.T) {
 	}
 }
 
-// What models, tools and scripts say cannot steer the terminal, and stays within its lines.
+// The texts of models, tools and scripts cannot control the terminal, and stay within their lines.
 func TestProgressIsHarmless(t *testing.T) {
 	var b strings.Builder
 	p := NewProgress(&b, ProgressStyle{Verbose: true})

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ProgressPath writes a position for people: main/then:review#0/par0[3]/agent:critic#1/llm0 is
-// review/par[3]/critic#1. What is always there is left out, and the middle of a position that is
-// long: the deeper a composition is nested the longer each of its lines would be.
+// ProgressPath returns a readable position: main/then:review#0/par0[3]/agent:critic#1/llm0 becomes
+// review/par[3]/critic#1. It omits what is always there, and the middle of a long position, since the lines of deeply
+// nested compositions would grow with their depth.
 func ProgressPath(path string) string {
 	if len(path) > 2*longestEnd {
 		begin, end := path[:longestEnd], path[len(path)-longestEnd:]
@@ -33,12 +33,12 @@ func ProgressPath(path string) string {
 }
 
 const (
-	farthest   = 100  // runes that a position is shown in, beyond a segment that is longer by itself
+	farthest   = 100  // runes of a shown position, except for a single longer segment
 	kept       = 2    // segments at its beginning that are always shown
-	longestEnd = 2048 // bytes of its beginning and of its end that are looked at: no more of them is shown
+	longestEnd = 2048 // bytes of its beginning and of its end that are examined: no more are shown
 )
 
-// Segments returns the segments of a position for people, without the first one, which says nothing.
+// Segments returns the segments of a position for people, without the first one, which carries no information.
 func Segments(path string) []string {
 	var out []string
 	segs := strings.Split(path, "/")
@@ -64,8 +64,8 @@ func Segments(path string) []string {
 	return out
 }
 
-// roundOf writes a forum's round0[1], the second participant in the first round, as round 1 when
-// the participant's name follows, else as round 1.2.
+// roundOf returns a forum's round0[1], the second participant in the first round, as round 1 if the participant's name
+// follows, and otherwise as round 1.2.
 func roundOf(seg string, named bool) string {
 	var n, who int
 	if _, err := fmt.Sscanf(seg, "%d[%d]", &n, &who); err != nil {

@@ -18,15 +18,15 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Approver settles who answers approvals: everybody is told yes, or a person at the terminal is
-// asked. Else there is nobody, and what is asked fails.
+// Approver returns the handler of approvals: with yes it approves everything, otherwise it asks a person at the
+// terminal. If nobody can be asked, the requests fail.
 func (c *Console) Approver(yes bool) engine.Handler {
 	if yes {
 		return engine.Approvals(func(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 			return engine.Decision{Approved: true, Reason: "--yes"}, nil
 		})
 	}
-	if c.prompter != nil { // what reads the terminal goes on to
+	if c.prompter != nil { // the reader of the terminal continues
 		return engine.Approvals(c.prompter.ask)
 	}
 	if in, out := c.person(); in != nil {
@@ -36,12 +36,11 @@ func (c *Console) Approver(yes bool) engine.Handler {
 	return engine.Handlers(nil)
 }
 
-// Prompts reports whether somebody at the terminal is asked.
+// Prompts reports whether a person at the terminal is asked.
 func (c *Console) Prompts() bool { return c.prompter != nil }
 
-// person is where somebody can be asked: the terminal at both ends, or the process's own when the
-// input or stderr alone is elsewhere. Without either nobody is there, as in a job that keeps a
-// terminal without watching it.
+// person returns the streams for asking a person: the terminal at both ends, or the process's own if only the input or
+// stderr is redirected. If neither is a terminal, nobody is there, as in a job that has a terminal nobody watches.
 func (s *Process) person() (io.Reader, io.Writer) {
 	if s.StdinTerminal && s.StderrTerminal {
 		return s.Stdin, s.Stderr
@@ -50,32 +49,31 @@ func (s *Process) person() (io.Reader, io.Writer) {
 		return nil, nil
 	}
 	t, err := s.OpenTerminal()
-	if err != nil { // it has none of its own
+	if err != nil { // it has no terminal
 		return nil, nil
 	}
 	return t, t
 }
 
-// prompter asks at a terminal, one question after the other.
+// prompter asks questions at a terminal, one after the other.
 type prompter struct {
 	in  io.Reader
 	out io.Writer
 
-	c       *Console           // which is its alone while a question stands
-	always  map[[2]string]bool // by agent and tool
+	c       *Console           // used exclusively while a question is open
+	always  map[[2]string]bool // always approved, by agent and tool
 	edited  map[string]string  // the tools of calls that a person edited, by the position of the call
 	once    sync.Once
-	wants   chan struct{} // lines, one for each
-	lines   chan string   // what is typed; closed at the end of the input
-	reading bool          // a line was wanted and has not come
+	wants   chan struct{} // requests for lines, one each
+	lines   chan string   // typed lines; closed at the end of the input
+	reading bool          // a line was requested and has not arrived
 	ended   error         // why lines is closed
 }
 
-// longestAnswer bounds a line that is typed or pasted, in bytes.
+// longestAnswer bounds a typed or pasted line, in bytes.
 const longestAnswer = 1 << 20
 
-// read hands on the lines that are wanted for as long as the process lives: a read from a terminal cannot be
-// stopped.
+// read delivers the requested lines for the rest of the process: a read from a terminal cannot be stopped.
 func (t *prompter) read() {
 	t.wants, t.lines = make(chan struct{}, 1), make(chan string)
 	go func() {
@@ -94,10 +92,10 @@ func (t *prompter) read() {
 	}()
 }
 
-// line waits for a line of the person.
+// line waits for a typed line.
 func (t *prompter) line(ctx context.Context) (string, error) {
 	if t.c.ReadLine != nil {
-		t.say("\n") // what reads it draws on a line of its own
+		t.say("\n") // the line reader starts on a new line
 		s, err := t.c.ReadLine(ctx)
 		return strings.TrimSpace(s), err
 	}
@@ -108,7 +106,7 @@ func (t *prompter) line(ctx context.Context) (string, error) {
 	}
 	select {
 	case s, ok := <-t.lines:
-		t.reading = !ok // at the end of the input nothing comes any more
+		t.reading = !ok // after the end of the input nothing arrives any more
 		if !ok {
 			return "", t.ended
 		}
@@ -119,7 +117,7 @@ func (t *prompter) line(ctx context.Context) (string, error) {
 }
 
 func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.Decision, error) {
-	clock.Turn(ctx) // of questions at one time, that of what is written first
+	clock.Turn(ctx) // of simultaneous questions, the one that is written first
 	defer t.c.Alone()()
 	of := [2]string{r.Agent, r.Tool}
 	if r.Tool != "" && t.always[of] {
@@ -172,7 +170,7 @@ func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.D
 	}
 }
 
-// takes says which answers there are.
+// takes lists the possible answers.
 func takes(r *engine.ApprovalRequest) string {
 	all := "write y to approve, n and a reason to refuse, "
 	if r.Tool != "" {
@@ -181,8 +179,8 @@ func takes(r *engine.ApprovalRequest) string {
 	return all + "or e and the JSON that is to be taken instead"
 }
 
-// ruledOut tells the person that a rule denies the call which they edited. Policies are asked again about what a
-// person writes, after the answer.
+// ruledOut informs the person that a rule denies the call which they edited. Policies check again what a person writes,
+// after the answer.
 func (t *prompter) ruledOut(e engine.Event, d *event.Policy) {
 	tool := t.edited[e.Path]
 	if tool == "" || d.Phase != engine.PhaseEnd {
@@ -195,11 +193,11 @@ func (t *prompter) ruledOut(e engine.Event, d *event.Policy) {
 	}
 }
 
-// denials tells the person of what rules deny that they edited.
+// denials informs the person of edited calls that rules deny.
 type denials struct{ of *prompter }
 
-// Denials returns the sink that tells the person at the terminal when a rule denies a call which they edited, nil
-// where nobody is asked.
+// Denials returns the sink that informs the person at the terminal when a rule denies a call which they edited. It
+// returns nil if nobody is asked.
 func (c *Console) Denials() Sink {
 	if c.prompter == nil {
 		return nil
@@ -215,15 +213,14 @@ func (d denials) Event(e engine.Event) {
 	}
 }
 
-// tell says something between questions.
+// tell writes a text between questions.
 func (t *prompter) tell(s string) { t.say("%s", shown("  ", s)) }
 
 func (t *prompter) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.out, format, args...) // a terminal that is gone ends the input as well
+	_, _ = fmt.Fprintf(t.out, format, args...) // a terminal that is closed ends the input too
 }
 
-// question shows what is decided about, all of it: each argument on lines of its own, a text of several lines as
-// it is.
+// question shows everything that is to be decided: each argument on separate lines, a text of several lines unchanged.
 func question(r *engine.ApprovalRequest) string {
 	var b strings.Builder
 	what := r.Question

@@ -18,11 +18,11 @@ func Output(f *os.File) io.Writer {
 	return f
 }
 
-// safeWriter writes what [text.Terminal] makes of a text. A character that is cut in two waits for its rest.
+// safeWriter writes texts through [text.Terminal]. A character that is split between writes waits for its rest.
 type safeWriter struct {
 	w      io.Writer
 	rest   []byte
-	before rune // the last character that was written
+	before rune // the last character written
 }
 
 func (s *safeWriter) Write(p []byte) (int, error) {
@@ -43,12 +43,12 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lineWidth is how many cells a line of what is decided on has at most.
+// lineWidth bounds the cells of a line in a question.
 const lineWidth = 76
 
-// folded breaks a line into lines that no terminal of 80 cells breaks itself: what is behind a break is
-// indented, so that nothing in the text looks like a line of the question. It breaks behind a blank where there is
-// one. Characters that may be two cells wide count as two.
+// folded breaks a line into lines that no terminal of 80 cells wraps. What follows a break is indented, so that nothing
+// in the text looks like a line of the question. It breaks after a blank if possible. Characters that may be two cells
+// wide count as two.
 func folded(s string) string {
 	const behind = "\n    | "
 	var b strings.Builder
@@ -65,8 +65,7 @@ func folded(s string) string {
 	return b.String()
 }
 
-// firstWord is the first word of a text with the blanks behind it, as far as that takes most cells, and how many
-// cells it takes.
+// firstWord returns the first word of a text with the blanks after it, up to most cells, and its number of cells.
 func firstWord(s string, most int) (word string, cells int) {
 	blank := false
 	for i, r := range s {
@@ -83,13 +82,13 @@ func firstWord(s string, most int) (word string, cells int) {
 	return s, cells
 }
 
-// shown is a text that a person decides on, all of it: its first line behind a beginning, and each further line
-// behind a mark that no line of the question begins with.
+// shown returns the whole of a text for a decision: its first line after begin, and each further line after a mark with
+// which no line of the question begins.
 func shown(begin, s string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		if i > 0 {
-			inner := strings.TrimLeft(line, "\t") // what is indented stays so
+			inner := strings.TrimLeft(line, "\t") // indented lines keep their indentation
 			begin, line = "    > "+strings.Repeat("    ", len(line)-len(inner)), inner
 		}
 		b.WriteString(strings.TrimRight(folded(begin+text.Visible(line)), " ") + "\n")

@@ -31,8 +31,8 @@ func TestSafeWriter(t *testing.T) {
 	}
 }
 
-// TestFolded: no terminal of 80 cells breaks a line itself, where a text could begin one that looks like
-// the question's own.
+// TestFolded checks that no terminal of 80 cells wraps a line, since a text could then begin a line that looks like the
+// question's own.
 func TestFolded(t *testing.T) {
 	for _, text := range []string{"short", strings.Repeat("x", 1000), strings.Repeat("　", 200), strings.Repeat(" ", 79) + "agent a wants to call read", strings.Repeat("a\u0301", 300)} {
 		got := folded(text)

@@ -16,12 +16,12 @@ import (
 
 // tally counts the calls of a run, or of one agent's call, and what they used.
 type tally struct {
-	calls, failedCalls int // of models; one that a budget refused was not made
+	calls, failedCalls int // calls of models; one that a budget refused was not made
 	usage              model.Usage
 	tools              toolCount
 }
 
-// count takes an event's part in the sums.
+// count adds an event to the sums.
 func (t *tally) count(e engine.Event) {
 	switch d := e.Data.(type) {
 	case *event.Effect:
@@ -45,11 +45,11 @@ func (t *tally) count(e engine.Event) {
 	}
 }
 
-// isModelCall reports whether an effect at a position asks a model.
+// isModelCall reports whether an effect at a position calls a model.
 func isModelCall(at string) bool { return strings.HasPrefix(path.Base(at), "llm") }
 
-// toolCount counts the calls of tools that have ended: those that failed, and apart from them those that were not
-// allowed. Reading what a skill knows is one as well.
+// toolCount counts the tool calls that have ended, and among them separately those that failed and those that were
+// denied. Reading a skill's knowledge counts as one too.
 type toolCount struct{ ended, failed, denied int }
 
 func (c *toolCount) count(err *engine.Error) {
@@ -63,7 +63,7 @@ func (c *toolCount) count(err *engine.Error) {
 	}
 }
 
-// String says which calls came to nothing, "" when each has a result.
+// String says which calls had no result, or returns "" if each had one.
 func (c *toolCount) String() string {
 	all := text.Count(c.ended, "tool call")
 	switch {

@@ -6,10 +6,10 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Cells returns how many cells of a terminal a text takes.
+// Cells returns the number of terminal cells of a text.
 func Cells(s string) int { return uniseg.StringWidth(s) }
 
-// Fit returns the beginning of a text that takes at most so many cells. It cuts no character in two.
+// Fit returns the longest prefix of a text that takes at most most cells. It splits no character.
 func Fit(s string, most int) string {
 	at, used, state := 0, 0, -1
 	for rest := s; rest != ""; {
@@ -24,7 +24,7 @@ func Fit(s string, most int) string {
 	return s[:at]
 }
 
-// Clip returns s if it takes at most so many cells, else as much of it as fits before an ellipsis.
+// Clip returns s if it takes at most most cells, and otherwise as much of it as fits before an ellipsis.
 func Clip(s string, most int) string {
 	switch {
 	case Cells(s) <= most:
@@ -35,14 +35,14 @@ func Clip(s string, most int) string {
 	return Fit(s, most-1) + "…"
 }
 
-// columns sets the cells of each line, which end with tabs, in columns: those of neighbouring lines are as wide as the
+// columns aligns the cells of lines, which end with tabs, in columns: those of neighbouring lines are as wide as the
 // widest, and gap blanks apart.
 func columns(lines string, gap int) string {
 	var rows [][]string
 	for line := range strings.SplitSeq(lines, "\n") {
 		rows = append(rows, strings.Split(line, "\t"))
 	}
-	has := func(row, column int) bool { return row < len(rows) && column < len(rows[row])-1 } // the last cell is in no column
+	has := func(row, column int) bool { return row < len(rows) && column < len(rows[row])-1 } // the last cell belongs to no column
 	for from := range rows {
 		for column := range rows[from] {
 			if !has(from, column) || from > 0 && has(from-1, column) {

@@ -66,8 +66,8 @@ func (o *options) selection() (*testrun.Selection, *term.Failure) {
 	return s, nil
 }
 
-// unmatched reports what --run names and no test is called. A name that is written out is a mistake, a pattern may
-// match nothing.
+// unmatched reports names in --run that match no test. A literal name without a match is a mistake; a pattern may match
+// nothing.
 func unmatched(o *options, s *testrun.Selection, files []*testrun.File, broken bool) (found diag.List, problem *term.Failure) {
 	if len(s.Run) == 0 {
 		return nil, nil
@@ -90,7 +90,7 @@ func unmatched(o *options, s *testrun.Selection, files []*testrun.File, broken b
 	return diag.List{{Code: diag.NoTests, Severity: diag.Warning, Message: "no test matches --run " + strconv.Quote(pattern), Help: []string{help}}}, nil
 }
 
-// rowless reports tests inside of others that --run names and none has, as unmatched does.
+// rowless is like unmatched for tests inside of others.
 func rowless(o *options, missed []*testrun.Result, broken bool) (found diag.List, problem *term.Failure) {
 	if len(missed) == 0 {
 		return nil, nil
@@ -122,10 +122,10 @@ func rowless(o *options, missed []*testrun.Result, broken bool) (found diag.List
 	return diag.List{d}, nil
 }
 
-// mostNames is how many names a message lists.
+// mostNames bounds the names in a message.
 const mostNames = 10
 
-// within lists the tests inside of one that were not chosen, by their names below it.
+// within lists the tests inside a test that were not chosen, by their names relative to it.
 func within(r *testrun.Result) []string {
 	names := slices.Clone(r.Left)
 	for _, sub := range r.Subs {
@@ -136,7 +136,7 @@ func within(r *testrun.Result) []string {
 	return names
 }
 
-// key names a test in the record of what failed last.
+// key returns the name of a test in the record of the last failures.
 func key(f *testrun.File, name string) string {
 	at, err := filepath.Abs(f.Shown())
 	if err != nil {
@@ -145,7 +145,7 @@ func key(f *testrun.File, name string) string {
 	return at + ":" + name
 }
 
-// onlyFailed restricts a selection to the tests that failed last; a file that was broken has all of its tests run.
+// onlyFailed restricts a selection to the tests that failed last. For a file that was broken, it keeps all tests.
 func onlyFailed(s *testrun.Selection, files []*testrun.File, failed map[string]bool) {
 	s.Only = map[string]bool{}
 	for _, f := range files {

@@ -28,7 +28,7 @@ func (v *coverage) flags(f *pflag.FlagSet) {
 	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info and .lcov for lcov; .json and .html, which also say what each test ran")
 }
 
-// check reads the thresholds. Those of a report ask for it.
+// check reads the thresholds. Thresholds imply a report.
 func (v *coverage) check(m *mutations) error {
 	if v.threshold != "" {
 		least, mutations, err := testrun.ParseThresholds(v.threshold)
@@ -46,7 +46,7 @@ func (v *coverage) check(m *mutations) error {
 	return nil
 }
 
-// report is about what the tests of files ran; nil without --cover.
+// report returns the coverage report of the tests of files, or nil without --cover.
 func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 	if !v.on {
 		return nil
@@ -54,7 +54,7 @@ func (v *coverage) report(files []*testrun.File) *coverreport.Report {
 	return testrun.Covered(files)
 }
 
-// apart reports whether it is asked for what each test ran.
+// apart reports whether the coverage of each test was requested.
 func (v *coverage) apart() bool {
 	return slices.Contains([]string{".json", ".html"}, filepath.Ext(v.out))
 }
@@ -94,7 +94,7 @@ func (s sources) Source(file string) (string, bool) {
 	return "", false
 }
 
-// below is the failure of thresholds that are missed, else nil.
+// below returns the failure for missed thresholds, or nil.
 func (v *coverage) below(r *coverreport.Report) *term.Failure {
 	if r == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// dirOf is the directory whose project the paths belong to: that of the first.
+// dirOf returns the directory whose project the paths belong to: that of the first path.
 func dirOf(paths []string) string {
 	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
 		return paths[0]
@@ -19,7 +19,7 @@ func dirOf(paths []string) string {
 	return filepath.Dir(paths[0])
 }
 
-// defaults sets the flags that nobody gave to what the project of a directory says. Its thresholds hold with --cover.
+// defaults sets flags that were not given to the values of a directory's project. Its thresholds apply with --cover.
 func defaults(c *term.Console, set *pflag.FlagSet, dir string) (*project.Settings, *term.Failure) {
 	settings, problem := project.Open(dir, c.LookupEnv)
 	if problem != nil {
@@ -28,7 +28,7 @@ func defaults(c *term.Console, set *pflag.FlagSet, dir string) (*project.Setting
 	if problem := settings.Fill(project.Test, set); problem != nil {
 		return nil, problem
 	}
-	if set.Changed("live") { // what models may cost is limited as in a run
+	if set.Changed("live") { // the cost of models is limited as in a run
 		if problem := settings.Fill(project.Run, set, "max-model-calls", "max-tokens", "max-usd"); problem != nil {
 			return nil, problem
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// junitSuites is the report of a round as JUnit XML: a suite for each file.
+// junitSuites is the report of a round as JUnit XML, with a suite for each file.
 type junitSuites struct {
 	XMLName  xml.Name `xml:"testsuites"`
 	Name     string   `xml:"name,attr"`
@@ -24,7 +24,7 @@ type junitSuites struct {
 	Time     seconds  `xml:"time,attr"`
 	Suites   []*junitSuite
 
-	sourced func(diag.List) diag.List // as [term.Console.Sourced]
+	sourced func(diag.List) diag.List // see [term.Console.Sourced]
 }
 
 type junitSuite struct {
@@ -68,14 +68,14 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// seconds are written as a decimal number, which some readers want.
+// seconds are written as a decimal number, which some readers require.
 type seconds float64
 
 func (s seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(s), 'f', 6, 64), nil
 }
 
-// suite returns the suite of a file, which begins with the first call for it.
+// suite returns the suite of a file, creating it on the first call.
 func (s *junitSuites) suite(f *testrun.File) *junitSuite {
 	if n := len(s.Suites); n > 0 && s.Suites[n-1].Name == f.Shown() {
 		return s.Suites[n-1]
@@ -84,7 +84,7 @@ func (s *junitSuites) suite(f *testrun.File) *junitSuite {
 	return s.Suites[len(s.Suites)-1]
 }
 
-// add reports a test and those inside of it. The trace is that of the whole test.
+// add adds a test and those inside it. The trace is that of the whole test.
 func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace string) {
 	suite := s.suite(report.File)
 	for _, sub := range r.Subs {
@@ -93,7 +93,7 @@ func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace strin
 	if !counted(r) {
 		return
 	}
-	own := r.Time // without those inside, which are reported themselves
+	own := r.Time // without nested tests, which are reported themselves
 	for _, sub := range r.Subs {
 		own -= sub.Time
 	}
@@ -122,7 +122,7 @@ func (s *junitSuites) add(report *testrun.Report, r *testrun.Result, trace strin
 	}
 }
 
-// found reports what is wrong with a file as a whole.
+// found adds what is wrong with a file as a whole.
 func (s *junitSuites) found(report *testrun.Report, wrong diag.List) {
 	suite := s.suite(report.File)
 	if len(wrong) == 0 {
@@ -150,10 +150,10 @@ func (c *junitCase) property(name string, value any, has bool) {
 	c.Properties.All = append(c.Properties.All, junitProperty{name, fmt.Sprint(value)})
 }
 
-// rendered is a list of diagnostics as a terminal without colours shows it.
+// rendered returns diagnostics as a terminal without colours shows them.
 func rendered(found diag.List, sources diag.Sources) string {
 	var b strings.Builder
-	_ = diag.Render(&b, found, sources, diag.Options{NoSummary: true}) // a Builder takes everything
+	_ = diag.Render(&b, found, sources, diag.Options{NoSummary: true}) // a Builder never fails
 	return b.String()
 }
 
@@ -179,7 +179,7 @@ func (r *round) writeJUnit() error {
 	return r.junitTo.Write(xml.Header + string(report) + "\n")
 }
 
-// clean takes keys and control characters out of a test's texts, before they are XML.
+// clean removes keys and control characters from a test's texts, before they become XML.
 func (c *junitCase) clean(console *term.Console) {
 	texts := []*string{&c.Name, &c.Out}
 	for _, p := range []*junitProblem{c.Skipped, c.Failure, c.Error} {

@@ -21,14 +21,14 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// kept is what the verb keeps of a project between two runs: which tests failed last, and the traces of those.
+// kept is what the verb stores for a project between two runs: which tests failed last, and the traces of those.
 type kept struct {
-	dir    string // "" where the user has no directory for it
+	dir    string // "" if the user has no directory for it
 	traces string
 	failed map[string]bool // by file and name; a broken file has no name
 }
 
-// openKept reads what is kept of the project that a directory belongs to.
+// openKept reads what is stored for the project of a directory.
 func openKept(c *term.Console, dir, traces string) (*kept, *term.Failure) {
 	k := &kept{traces: traces, failed: map[string]bool{}}
 	whole, err := filepath.Abs(dir)
@@ -46,7 +46,7 @@ func openKept(c *term.Console, dir, traces string) (*kept, *term.Failure) {
 	}
 	data, err := os.ReadFile(k.record())
 	var names []string
-	if err == nil && json.Unmarshal(data, &names) == nil { // a record that is damaged is written anew
+	if err == nil && json.Unmarshal(data, &names) == nil { // a damaged record is written again
 		for _, name := range names {
 			k.failed[name] = true
 		}
@@ -61,7 +61,7 @@ func hash(s string) string {
 
 func (k *kept) record() string { return filepath.Join(k.dir, "failed.json") }
 
-// note takes down how a test ended.
+// note records how a test ended.
 func (k *kept) note(name string, failed bool) {
 	if delete(k.failed, name); failed {
 		k.failed[name] = true
@@ -102,8 +102,8 @@ func (k *kept) store(c *term.Console) {
 	}
 }
 
-// trace keeps the events of a test that failed, as agentscript run --trace writes them, and returns where. There is
-// none of a test that passed.
+// trace stores the events of a failed test, in the format of agentscript run --trace, and returns the file. It returns
+// "" for a test that passed.
 func (k *kept) trace(c *term.Console, f *testrun.File, r *testrun.Result) (string, error) {
 	if k.traces == "" {
 		return "", nil
@@ -126,7 +126,7 @@ func (k *kept) trace(c *term.Console, f *testrun.File, r *testrun.Result) (strin
 	})
 }
 
-// hidden writes without keys.
+// hidden is a writer that removes keys.
 type hidden struct {
 	c *term.Console
 	w io.Writer
@@ -137,12 +137,12 @@ func (h hidden) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// writePrivate writes a file that is the user's alone, whole or not at all.
+// writePrivate writes a file that only the user can read, completely or not at all.
 func writePrivate(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // which has the mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // created with mode 0600
 	if err != nil {
 		return err
 	}

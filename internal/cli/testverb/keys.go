@@ -20,7 +20,7 @@ p  run those of a name, now and whenever a file changes
 q  quit
 `
 
-// keys are those that a person presses while tests are watched.
+// keys handles the keys that a person presses while tests are watched.
 type keys struct {
 	c     *term.Console
 	board term.Keyboard
@@ -29,14 +29,14 @@ type keys struct {
 	over  sync.WaitGroup
 
 	mu     sync.Mutex
-	asked  byte   // what is to run next: a, f, u or p; 0 for what a change concerns
-	run    string // the names of the tests that run, as --run has them
-	ended  bool   // by q
-	typing bool   // a name
+	asked  byte   // what to run next: a, f, u or p; 0 for what a change affects
+	run    string // the names of the tests to run, as for --run
+	ended  bool   // ended with q
+	typing bool   // a name is being typed
 	typed  []byte
 }
 
-// readKeys begins to read keys, if a person can press any; else it returns nil. quit ends the verb.
+// readKeys starts to read keys if a person can press any, and otherwise returns nil. quit ends the verb.
 func readKeys(ctx context.Context, c *term.Console, run string, quit context.CancelFunc) *keys {
 	if !c.StdinTerminal || !c.StderrTerminal || c.Keyboard == nil {
 		return nil
@@ -51,7 +51,7 @@ func readKeys(ctx context.Context, c *term.Console, run string, quit context.Can
 	return k
 }
 
-// close sets the terminal as it was. It reports whether the person quit.
+// close restores the terminal. It reports whether the person quit.
 func (k *keys) close() (quit bool) {
 	if k == nil {
 		return false
@@ -81,7 +81,7 @@ func (k *keys) read(ctx context.Context) {
 	}
 }
 
-// press takes the bytes of keys.
+// press handles the bytes of keys.
 func (k *keys) press(pressed []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,10 +105,10 @@ func (k *keys) press(pressed []byte) {
 	}
 }
 
-// arrows finds the keys that a terminal sends as several bytes. None of them does anything here.
+// arrows matches keys that a terminal sends as several bytes. None of them has a function here.
 var arrows = lazy.Regexp(`\x1b(\[[0-9;?]*[@-~]|O.)`)
 
-// letter takes a key of a name that is typed. Escape leaves the name as it was.
+// letter handles a key of a name being typed. Escape restores the previous name.
 func (k *keys) letter(key byte) {
 	switch {
 	case key == '\r' || key == '\n':
@@ -130,10 +130,10 @@ func (k *keys) letter(key byte) {
 }
 
 func (k *keys) say(s string) {
-	_, _ = io.WriteString(k.c.Stderr, s) // a terminal that is gone cannot be told
+	_, _ = io.WriteString(k.c.Stderr, s) // if the terminal fails, there is nowhere to report it
 }
 
-// again reports whether a key wants the tests to run.
+// again reports whether a key requests a run of the tests.
 func (k *keys) again() bool {
 	if k == nil {
 		return false
@@ -143,7 +143,7 @@ func (k *keys) again() bool {
 	return k.asked != 0
 }
 
-// hint says behind what is watched which keys there are.
+// hint lists the keys, for the line about what is watched.
 func (k *keys) hint() string {
 	if k == nil {
 		return ""
@@ -156,7 +156,7 @@ func (k *keys) hint() string {
 	return "; ? lists the keys"
 }
 
-// takes has the next round run what was asked for. It reports whether that is more than what a change concerns.
+// takes makes the next round run what was requested. It reports whether that is more than what a change affects.
 func (k *keys) takes(o *options) (all bool) {
 	if k == nil {
 		return false

@@ -17,7 +17,7 @@ import (
 // mutations are the flags of --mutate.
 type mutations struct {
 	on    bool
-	least float64 // percent, of the threshold; 0 for none
+	least float64 // the threshold in percent; 0 for none
 	seed  uint64
 }
 
@@ -50,7 +50,7 @@ func (m *mutations) run(ctx context.Context, s *testrun.Selection, reports []*te
 	return all
 }
 
-// below is the failure of a threshold that is missed, else nil. No threshold is met by nothing.
+// below returns the failure for a missed threshold, or nil. An empty set meets no threshold.
 func (m *mutations) below(all *testrun.Mutations) *term.Failure {
 	if all == nil || m.least == 0 {
 		return nil
@@ -68,8 +68,8 @@ func (m *mutations) below(all *testrun.Mutations) *term.Failure {
 
 // jsonMutations are the changed answers in the JSON report.
 type jsonMutations struct {
-	Percent *float64            `json:"percent"` // nil of none
-	Of      int                 `json:"of"`      // how many cases count
+	Percent *float64            `json:"percent"` // nil if there are no cases
+	Of      int                 `json:"of"`      // the number of cases that count
 	Cases   []chaos.Case        `json:"cases"`
 	Left    []testrun.Unmutated `json:"not_mutated"`
 }
@@ -86,7 +86,7 @@ func (m *mutations) report(all *testrun.Mutations) *jsonMutations {
 	return r
 }
 
-// print writes the table, which is cut unless all of it is asked for.
+// print writes the table, shortened unless verbose is set.
 func (m *mutations) print(c *term.Console, all *testrun.Mutations, verbose bool) error {
 	if all == nil {
 		return nil

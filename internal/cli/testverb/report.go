@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// result writes one test: a line, and below it why it failed; then those inside of it, which are in its trace.
+// result writes one test: a line, and below it why it failed; then those inside it, which are in its trace.
 func (r *round) result(report *testrun.Report, res *testrun.Result, trace string) error {
 	all := "--trace-dir DIR keeps all"
 	if trace != "" {
@@ -21,7 +21,7 @@ func (r *round) result(report *testrun.Report, res *testrun.Result, trace string
 	return r.within(report, res, trace, all)
 }
 
-// within writes a test or one inside of another. all says where to see all events.
+// within writes a test or one inside another. all says where all events are.
 func (r *round) within(report *testrun.Report, res *testrun.Result, trace, all string) error {
 	if r.o.verbose || res.Status.Bad() || res.Status == testrun.Skipped && !r.o.quiet {
 		line := fmt.Sprintf("%-7s %s %s", res.Status, text.Visible(report.Shown()), text.Visible(res.Name))
@@ -96,7 +96,7 @@ type jsonFlake struct {
 	Events [2]string         `json:"events"`
 }
 
-// resultsJSON lists a test and those inside of it. The trace is that of the whole test.
+// resultsJSON lists a test and those inside it. The trace is that of the whole test.
 func resultsJSON(r *testrun.Result, trace string) []jsonResult {
 	one := jsonResult{File: r.File, Line: r.Pos.Line, Name: r.Name, Status: string(r.Status), Reason: r.Reason, Seconds: r.Time.Seconds(), Tokens: r.Tokens, CostUSD: r.CostUSD,
 		Seed: r.Seed, Runs: r.Runs}

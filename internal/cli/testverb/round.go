@@ -21,8 +21,8 @@ type round struct {
 	kept      *kept
 	selection *testrun.Selection
 	files     []*testrun.File
-	broken    bool // one of the files is
-	unchanged int  // files that --watch leaves out
+	broken    bool // one of the files is broken
+	unchanged int  // files that --watch skips
 	ended     func(*testrun.Report)
 
 	n       counts
@@ -33,7 +33,7 @@ type round struct {
 	took    time.Duration
 }
 
-// counts are how many tests ended how.
+// counts are the numbers of tests by outcome.
 type counts struct{ passed, failed, flaky, skipped, unused int }
 
 func (n *counts) add(r *testrun.Result) {
@@ -54,7 +54,7 @@ func (n *counts) add(r *testrun.Result) {
 	}
 }
 
-// counted reports whether a test counts itself, and not by those inside of it alone.
+// counted reports whether a test counts itself, and not only the tests inside it.
 func counted(r *testrun.Result) bool { return len(r.Subs) == 0 || r.Err != nil }
 
 func (r *round) run(ctx context.Context) error {
@@ -202,13 +202,13 @@ func (r *round) summary(mutated *testrun.Mutations, covered *coverreport.Report)
 	if r.selection.Shuffle != 0 {
 		line += fmt.Sprintf(" (--shuffle=%d)", r.selection.Shuffle)
 	}
-	if r.StderrTerminal { // for people; what is compared holds no time
+	if r.StderrTerminal { // for people; output that is compared contains no times
 		line += fmt.Sprintf(" in %s", r.took.Round(10*time.Millisecond))
 	}
 	return r.Print(line)
 }
 
-// seeds sums up what --repeat found, "" without it.
+// seeds summarizes the results of --repeat, or returns "" without it.
 func (r *round) seeds() string {
 	if r.o.repeat <= 1 {
 		return ""

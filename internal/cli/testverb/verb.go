@@ -118,7 +118,7 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 	defer quit()
 	k := readKeys(ctx, c, o.run, quit)
 	if k != nil {
-		defer k.board.Leave() // also when a run panics
+		defer k.board.Leave() // also if a run panics
 	}
 	w := newWatched(c)
 	w.Again, w.Hint = k.again, k.hint
@@ -133,7 +133,7 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 	return ended
 }
 
-// once runs the tests of paths; with w those that a change concerns.
+// once runs the tests of paths; with w, those that a change affects.
 func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet, paths []string, w *watched) error {
 	names, err := testrun.Find(paths)
 	if err != nil {
@@ -203,7 +203,7 @@ func once(ctx context.Context, c *term.Console, o *options, flags *pflag.FlagSet
 	return r.run(ctx)
 }
 
-// load loads the test files. What check finds in them is reported.
+// load loads the test files, and reports what check finds in them.
 func load(ctx context.Context, c *term.Console, o *options, outside *setup.World, names []string, opts testrun.Options) (files []*testrun.File, broken bool, problem error) {
 	for _, name := range names {
 		if !testrun.IsTest(name) {
@@ -241,7 +241,7 @@ func load(ctx context.Context, c *term.Console, o *options, outside *setup.World
 	return files, broken, nil
 }
 
-// readBy lists the files that tests are made of: no report is written over them.
+// readBy lists the files that the tests read: no report may overwrite them.
 func readBy(files []*testrun.File, names []string, root string) []string {
 	all := slices.Clone(names)
 	for _, f := range files {

@@ -12,10 +12,10 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// watched is what rounds of --watch know of each other. A nil one is that of a single round.
+// watched is the state that rounds of --watch share. It is nil for a single round.
 type watched struct {
 	*watch.Session
-	seen   map[string][sha256.Size]byte // by test file: what its tests depend on, when they ran last
+	seen   map[string][sha256.Size]byte // by test file: what its tests depended on when they ran last
 	failed map[string]bool              // test files that did not pass
 	all    bool                         // the next round runs all files, whatever has changed
 }
@@ -24,7 +24,7 @@ func newWatched(c *term.Console) *watched {
 	return &watched{Session: watch.New(c), seen: map[string][sha256.Size]byte{}, failed: map[string]bool{}}
 }
 
-// looksAt has new test files of the paths found, and files that cannot be loaded watched.
+// looksAt makes the watch find new test files below the paths, and watch files that cannot be loaded.
 func (w *watched) looksAt(paths, names []string, root string) {
 	if w == nil {
 		return
@@ -40,8 +40,8 @@ func (w *watched) looksAt(paths, names []string, root string) {
 	}
 }
 
-// concerned returns the files whose tests depend on something that changed since they ran, and those that did not
-// pass: these come first.
+// concerned returns the files whose tests depend on something that changed since they ran, and those that did not pass,
+// which come first.
 func (w *watched) concerned(files []*testrun.File, root string) []*testrun.File {
 	if w == nil {
 		return files
@@ -61,8 +61,8 @@ func (w *watched) concerned(files []*testrun.File, root string) []*testrun.File 
 	return append(first, others...)
 }
 
-// dependsOn identifies what the tests of a file depend on: its scripts and what they read, its snapshots, and the
-// records beside it, with the times of their last changes.
+// dependsOn returns a hash of what the tests of a file depend on: its scripts and what they read, its snapshots, and
+// the records next to it, with their modification times.
 func (w *watched) dependsOn(f *testrun.File) [sha256.Size]byte {
 	h := sha256.New()
 	if f.Module != nil {
@@ -75,7 +75,7 @@ func (w *watched) dependsOn(f *testrun.File) [sha256.Size]byte {
 		}
 	}
 	for _, path := range others {
-		if data, err := os.ReadFile(path); err == nil { // else it is gone again
+		if data, err := os.ReadFile(path); err == nil { // otherwise it was deleted again
 			fmt.Fprintln(h, len(data))
 			h.Write(data)
 		}
@@ -87,7 +87,7 @@ func (w *watched) dependsOn(f *testrun.File) [sha256.Size]byte {
 func beside(name string) []string {
 	var found []string
 	for _, ext := range []string{"*.snap", "*.jsonl"} {
-		paths, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ext)) // the pattern is sound
+		paths, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ext)) // the pattern is valid
 		for _, path := range paths {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				found = append(found, path)
@@ -97,7 +97,7 @@ func beside(name string) []string {
 	return found
 }
 
-// ended notes how the tests of a file ended.
+// ended records how the tests of a file ended.
 func (w *watched) ended(r *testrun.Report) {
 	if w == nil {
 		return

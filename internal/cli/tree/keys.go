@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// keptEvents is how many events are kept for a trace that a person may ask for.
+// keptEvents bounds the events that are kept for a trace that a person may request.
 const keptEvents = 50_000
 
 // keep keeps an event for a trace.
@@ -26,7 +26,7 @@ func (t *Tree) keep(e engine.Event) {
 	t.events = append(t.events, e)
 }
 
-// Press takes the bytes of keys. What is no key of the tree does nothing.
+// Press handles the bytes of keys. It ignores keys that the tree does not use.
 func (t *Tree) Press(typed []byte) {
 	for _, key := range keys().FindAllString(string(typed), -1) {
 		switch {
@@ -44,10 +44,10 @@ func (t *Tree) Press(typed []byte) {
 	}
 }
 
-// keys finds keys in what a terminal sends: a letter, or several bytes for one that is no letter.
+// keys matches keys in what a terminal sends: a letter, or several bytes for another key.
 var keys = lazy.Regexp(`(?s)\x1b(\[[0-9;?]*[@-~]|O.|.)?|[\r\ntp]`)
 
-// move selects the node a row further.
+// move moves the selection by step rows.
 func (t *Tree) move(step int) {
 	var nodes []*node
 	rows := t.state.rows(t.height - 2)
@@ -83,7 +83,7 @@ func (t *Tree) expand() {
 	t.pressed = true
 }
 
-// write writes the trace so far, and says where.
+// write writes the trace so far, and reports where.
 func (t *Tree) write() {
 	t.pressed = true
 	said := "trace  " + t.Trace
@@ -101,7 +101,7 @@ func (t *Tree) write() {
 	t.above.WriteString(text.Terminal(said) + "\n")
 }
 
-// saved writes the events that are kept to a new file, which only the user can read.
+// saved writes the kept events to a new file that only the user can read.
 func (t *Tree) saved() (name string, err error) {
 	f, err := os.CreateTemp("", "agentscript-*.jsonl")
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 type Live struct {
 	tree *Tree
 	c    *term.Console
-	keys term.Keyboard // nil where nobody can press any
+	keys term.Keyboard // nil if no keys can be read
 	stop chan struct{}
 	over sync.WaitGroup
 	once sync.Once
-	done bool // the terminal is not ours any more
+	done bool // the terminal is no longer ours
 
 	mu      sync.Mutex
-	changed *sync.Cond // what follows
+	changed *sync.Cond // signals changes of the following fields
 	hidden  bool       // nothing is drawn and no key is read
-	stopped bool       // the process is about to be suspended, or is: nothing is shown until it goes on
+	stopped bool       // the process is about to be suspended, or is: nothing is shown until it continues
 }
 
-// Start shows the tree of a run that is about to begin. Its events are handed over under c.Talk.
+// Start shows the tree of a run that is about to begin. Its events must be passed while holding c.Talk.
 func Start(c *term.Console, o Options) *Live {
 	l := &Live{c: c, stop: make(chan struct{})}
 	l.changed = sync.NewCond(&l.mu)
@@ -42,7 +42,7 @@ func Start(c *term.Console, o Options) *Live {
 	return l
 }
 
-// guarded returns f, which leaves the terminal as it was should f panic.
+// guarded returns f, but restores the terminal if f panics.
 func (l *Live) guarded(f func()) func() {
 	return func() {
 		defer func() {
@@ -55,13 +55,13 @@ func (l *Live) guarded(f func()) func() {
 	}
 }
 
-// Kinds are those of the events that the tree needs.
+// Kinds returns the kinds of events that the tree needs.
 func (l *Live) Kinds() engine.EventKind { return l.tree.Kinds() }
 
-// Event takes an event.
+// Event handles an event.
 func (l *Live) Event(e engine.Event) { l.tree.Event(e) }
 
-// draw draws while the run goes on.
+// draw draws during the run.
 func (l *Live) draw() {
 	beats := time.NewTicker(Beat)
 	defer beats.Stop()
@@ -82,8 +82,8 @@ func (l *Live) draw() {
 	}
 }
 
-// suspend leaves the terminal to others until [Live.resume]. It waits for what writes there, but for no question to a
-// person: that has hidden the tree.
+// suspend releases the terminal until [Live.resume]. It waits for writers to the terminal, but not for a question to a
+// person, which has already hidden the tree.
 func (l *Live) suspend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +100,8 @@ func (l *Live) suspend() {
 	}
 }
 
-// resume shows the tree again. The process may have been stopped without being asked, and a question may be open: it
-// ends some time.
+// resume shows the tree again. The process may have been stopped without notice, and a question may be open, which ends
+// eventually.
 func (l *Live) resume() {
 	l.set(&l.stopped, false)
 	go func() { l.c.Alone()() }()
@@ -120,7 +120,7 @@ func (l *Live) set(state *bool, holds bool) {
 	l.changed.Broadcast()
 }
 
-// read hands keys on. No key is read before the one before it was handed on.
+// read passes keys to the tree. It reads no key before the previous one was passed on.
 func (l *Live) read() {
 	var keys [64]byte
 	for {
@@ -138,7 +138,7 @@ func (l *Live) read() {
 	}
 }
 
-// Hide leaves the terminal to others.
+// Hide releases the terminal to others.
 func (l *Live) Hide() {
 	l.tree.Hide()
 	if l.keys != nil {
@@ -147,7 +147,7 @@ func (l *Live) Hide() {
 	l.set(&l.hidden, true)
 }
 
-// Show draws again, and reads keys unless somebody else reads what is typed. It waits for a suspended process to go on.
+// Show draws again, and reads keys unless something else reads them. It waits for a suspended process to continue.
 func (l *Live) Show(keys bool) {
 	if l.done { // a question outlived the run
 		return
@@ -164,7 +164,7 @@ func (l *Live) Show(keys bool) {
 	l.tree.Show()
 }
 
-// Leave sets the terminal as it was, at once.
+// Leave restores the terminal at once.
 func (l *Live) Leave() {
 	if l.keys != nil {
 		l.keys.Leave()
@@ -175,7 +175,7 @@ func (l *Live) Leave() {
 	}
 }
 
-// Close ends the tree and leaves its summary. It may be called again.
+// Close ends the tree and leaves its summary. Further calls do nothing.
 func (l *Live) Close() {
 	l.once.Do(func() {
 		l.c.Draw(nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// A process that is suspended leaves the terminal first, however long what writes there takes, and a question to a person
-// that ends meanwhile shows nothing until the process goes on.
+// A process that is suspended releases the terminal first, however long writers take. A question to a person that ends
+// meanwhile shows nothing until the process continues.
 func TestSuspend(t *testing.T) {
 	started := make(chan [2]func(), 1)
 	c := &term.Console{Process: &term.Process{Stderr: io.Discard, LookupEnv: func(string) (string, bool) { return "", false },
@@ -28,7 +28,7 @@ func TestSuspend(t *testing.T) {
 		return left
 	}
 
-	c.Talk.Lock() // something is written
+	c.Talk.Lock() // something is being written
 	left := leave()
 	select {
 	case <-left:

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// screen is the frame at the end of a terminal. The cursor is at its beginning, so that what is erased from the cursor
-// on is the frame, whatever the terminal made of it when its size changed. To a terminal the lines of a frame are one
-// long line that it has broken itself: when it breaks lines anew it keeps the cursor at the beginning of its line, but
-// some count the lines that they break further below as if they were above.
+// screen is the frame at the end of a terminal. The cursor stays at its start, so that erasing from the cursor on
+// removes the frame, whatever the terminal made of it when its size changed. The frame's lines are one long line that
+// the terminal has wrapped: when it wraps lines again, it keeps the cursor at the start of its line, but some terminals
+// count lines wrapped further below as if they were above.
 type screen struct {
 	w     io.Writer
 	shown bool
 }
 
-// draw writes lines that stay, and below them the frame, for a terminal of a width. A terminal that is gone must not
-// end the run.
+// draw writes lines that stay, and below them the frame, for a terminal of a width. A failing terminal must not end the
+// run.
 func (s *screen) draw(stays string, frame []string, width int) {
 	var b strings.Builder
 	b.WriteString("\r")
@@ -27,10 +27,10 @@ func (s *screen) draw(stays string, frame []string, width int) {
 		b.WriteString(eraseBelow + stays)
 	}
 	for i, l := range frame {
-		if i > 0 { // the next character does not fit: the terminal breaks the line
+		if i > 0 { // the next character does not fit: the terminal wraps the line
 			fmt.Fprintf(&b, "\x1b[%dG%s  \r", width, breakLines)
 		}
-		// A line that is wider than was reckoned does not go on below.
+		// A line that is wider than expected does not continue below.
 		b.WriteString(keepLines + l + eraseLine)
 	}
 	if len(frame) == 0 {
@@ -51,7 +51,7 @@ func (s *screen) erase() {
 	}
 }
 
-// What steers a terminal.
+// The escape sequences.
 const (
 	hideCursor = "\x1b[?25l"
 	showCursor = "\x1b[?25h"

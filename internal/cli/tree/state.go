@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// status is how far a node has come.
+// status is the state of a node.
 type status uint8
 
 const (
@@ -26,43 +26,43 @@ const (
 	statuses
 )
 
-// keptNodes is how many nodes that ended well are kept to be shown, and of each node how many children that failed; more
-// are counted.
+// keptNodes bounds the nodes without failures that are kept to be shown and, for each node, the children that failed;
+// further ones are counted.
 const keptNodes = 5000
 
-// node is a node of the run, or a call of a tool.
+// node is a node of the run, or a tool call.
 type node struct {
 	path, name string
-	index      string // of a branch, as [3]: shown where siblings have the same name
+	index      string // index of a branch, such as [3]: shown if siblings have the same name
 	tool       bool
 	up         *node
-	depth      int // 1 for those that the run starts itself
-	order      int // in which nodes began
+	depth      int // 1 for the nodes that the run starts itself
+	order      int // order in which nodes began
 	status     status
 	began      time.Time
 	ended      time.Time // zero while it runs
-	model      string    // that it asked last
+	model      string    // the model it called last
 	usage      model.Usage
 	attempt    int
-	asking     int       // people, in calls of tools or by itself
+	asking     int       // questions to people, in tool calls or its own
 	again      time.Time // when a failed call is repeated
-	note       string    // what it waits for
+	note       string    // what it is waiting for
 	err        *engine.Error
 
 	live          list          // children that have not ended, in the order in which they began
-	bad, good     []*node       // children that have ended, in that order: with a failed node in them, without one
-	count         [statuses]int // of children
-	tools         int           // children that are calls of tools
-	items         int           // children that there will be, where that is known
+	bad, good     []*node       // children that have ended, in that order: those containing a failed node, and the others
+	count         [statuses]int // numbers of children
+	tools         int           // children that are tool calls
+	items         int           // the expected number of children, if it is known
 	first         string        // the name of the first child
-	alike, others bool          // further children have its name, or another one
-	opened        bool          // a person wants to see all children
-	closed        bool          // or none of them
+	alike, others bool          // further children have the same name, or different ones
+	opened        bool          // a person has expanded it to show all children
+	closed        bool          // or collapsed it
 
-	prev, next *node // in the parent's list of those that have not ended
+	prev, next *node // in the parent's list of children that have not ended
 }
 
-// list is a list of nodes, from which each is removed at no cost.
+// list is a list of nodes with removal in constant time.
 type list struct{ head, tail *node }
 
 func (l *list) push(n *node) {
@@ -88,28 +88,28 @@ func (l *list) remove(n *node) {
 	n.prev, n.next = nil, nil
 }
 
-// state is what is known of a run.
+// state is what is known about a run.
 type state struct {
 	root     *node            // the run
-	nodes    map[string]*node // that have not ended, by position
-	begun    int              // how many nodes were made
-	kept     int              // of those that ended well
+	nodes    map[string]*node // nodes that have not ended, by position
+	begun    int              // number of nodes made
+	kept     int              // number of kept nodes without failures
 	answered string           // what answers instead of models
-	calls    int              // of models
-	tools    int              // calls of tools
+	calls    int              // model calls
+	tools    int              // tool calls
 	failures []failure
-	failed   int    // how many failures there were
+	failed   int    // number of failures
 	lastBad  string // the position of the last failure
 	servers  map[string]bool
-	budget   *event.BudgetChange // that was told of last
-	last     time.Time           // of the last event, in the run's time
-	retrying map[*node]bool      // that wait until a call is repeated
+	budget   *event.BudgetChange // the last change that was reported
+	last     time.Time           // time of the last event, in the run's time
+	retrying map[*node]bool      // nodes waiting until a call is repeated
 }
 
-// failure is a node or a tool that failed, with no failure below it.
+// failure is a node or a tool that failed, without a failure below it.
 type failure struct{ at, why string }
 
-// keptFailures is how many failures are kept to be shown.
+// keptFailures bounds the failures that are kept to be shown.
 const keptFailures = 5
 
 func newState(answered string) *state {
@@ -117,7 +117,7 @@ func newState(answered string) *state {
 	return &state{root: root, nodes: map[string]*node{}, answered: answered, servers: map[string]bool{}, retrying: map[*node]bool{}}
 }
 
-// add takes an event.
+// add handles an event.
 func (s *state) add(e engine.Event) {
 	if e.At.After(s.last) {
 		s.last = e.At
@@ -164,7 +164,7 @@ func (s *state) add(e engine.Event) {
 	}
 }
 
-// endOf is the status of what ended.
+// endOf returns the status of a node that has ended.
 func endOf(as engine.Status, err *engine.Error) status {
 	switch {
 	case as == engine.StatusCancelled, as == engine.StatusSkipped, err != nil && err.Kind == engine.KindCancelled:
@@ -175,7 +175,7 @@ func endOf(as engine.Status, err *engine.Error) status {
 	return done
 }
 
-// above returns the node that a position is in.
+// above returns the node that contains a position.
 func (s *state) above(at string) *node {
 	for {
 		i := strings.LastIndexByte(at, '/')
@@ -192,7 +192,7 @@ func (s *state) above(at string) *node {
 	}
 }
 
-// at returns the node at a position, or around it.
+// at returns the node at a position, or the one that contains it.
 func (s *state) at(path string) *node {
 	if n := s.nodes[path]; n != nil {
 		return n
@@ -220,7 +220,7 @@ func (s *state) start(e engine.Event, name string) *node {
 	return n
 }
 
-// named returns what a node is called below another one, and its number among those of its name.
+// named returns the name of a node relative to another one, and its number among those of the same name.
 func named(up, at, name string) (string, string) {
 	var index string
 	rest := strings.TrimPrefix(at, up)
@@ -232,16 +232,16 @@ func named(up, at, name string) (string, string) {
 	if numbered && n != "0" {
 		index += " #" + n
 	}
-	if segs := term.Segments(rest); len(segs) > 1 { // what is between has no node: a round of a forum, say
+	if segs := term.Segments(rest); len(segs) > 1 { // for what is between there is no node, for example a round of a forum
 		name = strings.Join(segs[:len(segs)-1], " ") + " " + name
 	}
 	return line(name, 80), index
 }
 
-// line makes a text one line that cannot steer a terminal.
+// line returns a text as one line without control sequences.
 func line(s string, most int) string { return text.Terminal(term.OneLine(s, most)) }
 
-// end ends a node: what is below it ends as well.
+// end ends a node and the nodes below it.
 func (s *state) end(n *node, at time.Time, as status, err *engine.Error) {
 	up := n.up
 	up.live.remove(n)
@@ -260,7 +260,7 @@ func (s *state) end(n *node, at time.Time, as status, err *engine.Error) {
 	}
 }
 
-// finish ends a node where it stands.
+// finish ends a node alone.
 func (s *state) finish(n *node, at time.Time, as status, err *engine.Error) {
 	for k := n.live.head; k != nil; k = n.live.head {
 		s.end(k, at, stopped, nil)
@@ -269,7 +269,7 @@ func (s *state) finish(n *node, at time.Time, as status, err *engine.Error) {
 	if as != failed || n == s.root {
 		return
 	}
-	// A node fails because one below it did: the deepest says why.
+	// A node fails because one below it did: the deepest one says why.
 	if rest, ok := strings.CutPrefix(s.lastBad, n.path); !ok || rest == "" || rest[0] != '/' && rest[0] != '[' {
 		s.failed++
 		if len(s.failures) < keptFailures {
@@ -293,7 +293,7 @@ func (s *state) finish(n *node, at time.Time, as status, err *engine.Error) {
 	s.lastBad = n.path
 }
 
-// tool takes what is said of a call of a tool, which is a node below the agent's.
+// tool handles an event of a tool call, which is a node below the agent's.
 func (s *state) tool(e engine.Event, d *event.Tool) {
 	switch d.Phase {
 	case engine.PhaseStart:
@@ -312,7 +312,7 @@ func (s *state) tool(e engine.Event, d *event.Tool) {
 	}
 }
 
-// effect takes what is said of an effect: of models whom it asks and what that used.
+// effect handles an event of an effect; for models, which one is called and what that used.
 func (s *state) effect(e engine.Event, d *event.Effect) {
 	n := s.above(e.Path)
 	if _, ok := d.Request.(*remote.ListRequest); ok && !d.Replayed && !s.servers[d.Name] {
@@ -347,7 +347,7 @@ func (s *state) effect(e engine.Event, d *event.Effect) {
 	}
 }
 
-// settle sets whether a node that has not ended waits.
+// settle sets whether a node that has not ended is waiting.
 func (s *state) settle(n *node, now time.Time) {
 	as := running
 	if n.asking > 0 || now.Before(n.again) {
@@ -363,7 +363,7 @@ func (s *state) settle(n *node, now time.Time) {
 	}
 }
 
-// pass lets those run whose wait is over.
+// pass lets the nodes continue whose wait is over.
 func (s *state) pass(now time.Time) {
 	for n := range s.retrying {
 		if !now.Before(n.again) || n.status > waiting {

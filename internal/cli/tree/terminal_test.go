@@ -9,7 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// terminal is a small model of one: what a person sees, and what has scrolled out of sight.
+// terminal is a small model of a terminal: what a person sees, and what has scrolled out of sight.
 type terminal struct {
 	t             *testing.T
 	width, height int
@@ -18,22 +18,22 @@ type terminal struct {
 	top, x, y     int // y counts from the top of the screen
 	wraps, cursor bool
 	writes        int
-	highest       int // the most rows that one write drew from where the cursor was
+	highest       int // the most rows that one write drew, from the cursor's position before it
 }
 
-// screenRow is a row of a terminal; it is broken when its line goes on in the next one.
+// screenRow is a row of a terminal; it is wrapped if its line continues in the next row.
 type screenRow struct {
 	cells  []string
 	broken bool
 }
 
-// reflow is what a terminal does to lines when its width changes.
+// reflow is what a terminal does with lines when its width changes.
 type reflow int
 
 const (
 	cuts   reflow = iota // what does not fit is lost
-	breaks               // lines are broken anew, and the cursor stays where it is in its line
-	drifts               // that of the cursor is cut, others are broken anew, and those below move the cursor too
+	breaks               // lines are wrapped again, and the cursor keeps its position in its line
+	drifts               // the cursor's line is cut, others are wrapped again, and those below move the cursor too
 	reflows
 )
 
@@ -76,7 +76,7 @@ func (m *terminal) down() {
 	m.row()
 }
 
-// Write takes what a program writes; a line end moves to the beginning of the next line, as the system has it.
+// Write displays what a program writes; a line end moves to the beginning of the next line, as in a cooked terminal.
 func (m *terminal) Write(p []byte) (int, error) {
 	m.writes++
 	state, from := -1, m.top+m.y
@@ -140,8 +140,7 @@ func (m *terminal) control(args string, what byte) {
 	}
 }
 
-// resize is what happens when a person drags the window: the row of the cursor stays in sight, and rows below it are
-// the first to go.
+// resize simulates dragging the window: the row of the cursor stays in sight, and rows below it disappear first.
 func (m *terminal) resize(width, height int) {
 	at := m.top + m.y
 	var rows []screenRow
@@ -187,7 +186,7 @@ func (m *terminal) resize(width, height int) {
 	m.y, m.x = at-m.top, min(m.x, width-1)
 }
 
-// text is all that was written and is still there, with what has scrolled out of sight.
+// text returns everything that was written and still exists, including what has scrolled out of sight.
 func (m *terminal) text() string {
 	var b strings.Builder
 	for _, r := range m.rows {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// frame returns the lines of a screen, at most one less than the screen has: the rows of the tree, and the totals.
+// frame returns the lines of a screen, at most height - 1: the rows of the tree, and the totals.
 func (s *state) frame(v *view, height int, limits engine.Limits, hint string) []string {
 	if height < 2 || v.width < 2 {
 		return nil
@@ -20,7 +20,7 @@ func (s *state) frame(v *view, height int, limits engine.Limits, hint string) []
 	return append(v.lines(rows), v.totals(s, limits, hint))
 }
 
-// visible returns the node that has a row, of those around one: nil when there is none.
+// visible returns the innermost node around n that has a row, or nil.
 func visible(n *node, rows []row) *node {
 	for ; n != nil; n = n.up {
 		if slices.ContainsFunc(rows, func(r row) bool { return r.n == n }) {
@@ -30,7 +30,7 @@ func visible(n *node, rows []row) *node {
 	return nil
 }
 
-// totals is the last line: as much of it as fits, what matters most first.
+// totals returns the last line: as much of it as fits, the most important parts first.
 func (v *view) totals(s *state, limits engine.Limits, hint string) string {
 	end := s.root.ended
 	if end.IsZero() {
@@ -49,7 +49,7 @@ func (v *view) totals(s *state, limits engine.Limits, hint string) string {
 	return mark + term.Clip(said.String(), v.width-1)
 }
 
-// sums are what a run came to, what matters most first.
+// sums returns the totals of a run, the most important ones first.
 func (s *state) sums(limits engine.Limits, took string) []string {
 	u := s.root.usage
 	parts := []string{took, money(u), s.left(limits)}
@@ -71,7 +71,7 @@ func (s *state) sums(limits engine.Limits, took string) []string {
 	return parts
 }
 
-// left is what the budgets of the run leave, and what was said last of one inside it.
+// left returns what remains of the budgets of the run, and the last report about a budget inside it.
 func (s *state) left(limits engine.Limits) string {
 	var parts []string
 	if usd, ok := limits.USD.USD(); ok {
@@ -95,11 +95,11 @@ func (s *state) left(limits engine.Limits) string {
 	return ""
 }
 
-// summaryRows is how many nodes a summary shows. With the totals, the failures, how many more there are and the trace
+// summaryRows bounds the nodes in a summary. With the totals, the failures, the number of further nodes and the trace,
 // it has at most 20 lines.
 const summaryRows = 12
 
-// summary returns what stays on the terminal.
+// summary returns the lines that stay on the terminal.
 func (s *state) summary(v *view, limits engine.Limits, trace string) []string {
 	lines := append(v.lines(s.rows(summaryRows)), v.totals(s, limits, ""))
 	for _, f := range s.failures {
@@ -109,7 +109,7 @@ func (s *state) summary(v *view, limits engine.Limits, trace string) []string {
 		lines = append(lines, term.Clip(fmt.Sprintf("and %d more failed", more), v.width))
 	}
 	if trace != "" {
-		lines = append(lines, "trace  "+text.Terminal(trace)) // never clipped: it is to be copied
+		lines = append(lines, "trace  "+text.Terminal(trace)) // never clipped, so that it can be copied
 	}
 	return lines
 }

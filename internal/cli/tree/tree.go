@@ -12,40 +12,40 @@ import (
 const (
 	// Beat is the least time between two frames.
 	Beat = 50 * time.Millisecond
-	idle = 500 * time.Millisecond // nothing happened: only the times are new
+	idle = 500 * time.Millisecond // without events: only the times change
 )
 
-// Options say how a tree is drawn.
+// Options set how a tree is drawn.
 type Options struct {
 	Out      io.Writer
-	Size     func() (width, height int) // of the terminal, asked for each frame
+	Size     func() (width, height int) // size of the terminal, queried for each frame
 	Now      func() time.Time
 	Color    bool
-	Answered string        // what answers instead of models: "scripted", say
-	Limits   engine.Limits // of the run
-	Trace    string        // the file that the run's events are written to, if there is one
+	Answered string        // what answers instead of models, for example "scripted"
+	Limits   engine.Limits // limits of the run
+	Trace    string        // the file that receives the run's events, if there is one
 	Keys     bool          // a person may press keys
 }
 
-// Tree is a run at a terminal. Its methods must not be called at once.
+// Tree is a run at a terminal. Its methods must not be called concurrently.
 type Tree struct {
 	Options
 	state  *state
 	screen screen
-	above  strings.Builder // what stays above the frame, and is not written yet
-	notes  term.Sink       // writes what no line of the tree says
+	above  strings.Builder // lines above the frame that are not written yet
+	notes  term.Sink       // writes what no line of the tree shows
 
-	beat          time.Time // of the last frame, in the time of the caller
-	heard         time.Time // when the last event came
-	width, height int       // of the last frame
+	beat          time.Time // time of the last frame, by the caller's clock
+	heard         time.Time // time of the last event
+	width, height int       // size at the last frame
 	changed       bool
-	hidden        bool // the terminal is somebody else's
-	held          bool // a person wants no new frames
+	hidden        bool // something else uses the terminal
+	held          bool // a person has paused drawing
 	closed        bool
-	pressed       bool // a key asks for a frame
+	pressed       bool // a key requests a frame
 	selected      *node
-	events        []engine.Event // for a trace, while a person may ask for one
-	dropped       int            // events that are not kept any more
+	events        []engine.Event // for a trace, while a person may request one
+	dropped       int            // events that are no longer kept
 }
 
 // New returns the tree of a run that is about to begin.
@@ -55,12 +55,12 @@ func New(o Options) *Tree {
 	return t
 }
 
-// Kinds are those of the events that a tree needs.
+// Kinds returns the kinds of events that a tree needs.
 func (t *Tree) Kinds() engine.EventKind {
 	return engine.EventAll &^ (engine.EventToken | engine.EventPartial)
 }
 
-// Event takes an event of the run. Nothing is drawn before the next [Tree.Tick].
+// Event handles an event of the run. Nothing is drawn before the next [Tree.Tick].
 func (t *Tree) Event(e engine.Event) {
 	t.keep(e)
 	t.state.add(e)
@@ -68,7 +68,7 @@ func (t *Tree) Event(e engine.Event) {
 	t.changed, t.heard = true, t.Now()
 }
 
-// Tick draws a frame if there is something new and the last one is old enough.
+// Tick draws a frame if something has changed and the last frame is old enough.
 func (t *Tree) Tick() {
 	now := t.Now()
 	if t.hidden || t.closed || now.Sub(t.beat) < Beat {
@@ -81,7 +81,7 @@ func (t *Tree) Tick() {
 	}
 }
 
-// draw writes what is to stay, and a frame.
+// draw writes lines that stay, and a frame.
 func (t *Tree) draw(now time.Time, width, height int) {
 	t.beat, t.width, t.height = now, width, height
 	t.changed, t.pressed = false, false
@@ -97,7 +97,8 @@ func (t *Tree) draw(now time.Time, width, height int) {
 	t.screen.draw(t.stays(), t.state.frame(v, height, t.Limits, hint), width)
 }
 
-// view is how rows are written now: in the time of the run, which begins with the first event and goes on since the last one.
+// view returns how rows are rendered now, in the time of the run, which begins with the first event and continues from
+// the last one.
 func (t *Tree) view(now time.Time, width int) *view {
 	since := time.Duration(0)
 	if !t.heard.IsZero() {
@@ -106,14 +107,14 @@ func (t *Tree) view(now time.Time, width int) *view {
 	return &view{width: width - 1, now: t.state.last.Add(since), color: t.Color, selected: t.selected}
 }
 
-// stays returns what is to be written above the frame.
+// stays returns what to write above the frame.
 func (t *Tree) stays() string {
 	s := t.above.String()
 	t.above.Reset()
 	return s
 }
 
-// Hide takes the frame off the terminal, which is somebody else's until [Tree.Show].
+// Hide removes the frame from the terminal, which others use until [Tree.Show].
 func (t *Tree) Hide() {
 	t.screen.erase()
 	t.hidden = true
@@ -122,10 +123,10 @@ func (t *Tree) Hide() {
 	}
 }
 
-// Show has the tree drawn again.
+// Show draws the tree again.
 func (t *Tree) Show() { t.hidden, t.changed = false, true }
 
-// Close takes the frame off the terminal and leaves a summary there.
+// Close removes the frame from the terminal and leaves a summary there.
 func (t *Tree) Close() {
 	if t.closed {
 		return
@@ -133,7 +134,7 @@ func (t *Tree) Close() {
 	t.Hide()
 	t.closed = true
 	width, _ := t.Size()
-	if width <= 0 { // the terminal is gone
+	if width <= 0 { // the terminal is closed
 		width = 80
 	}
 	t.selected = nil

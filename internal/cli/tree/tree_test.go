@@ -16,7 +16,7 @@ import (
 
 var epoch = time.Unix(1_000_000, 0)
 
-// show is a tree at a terminal, and the time.
+// show is a tree at a terminal, with a clock.
 type show struct {
 	*Tree
 	term *terminal
@@ -37,7 +37,7 @@ func (s *show) is(kind engine.EventKind, at string, attempt int, d engine.EventD
 	s.Event(engine.Event{Kind: kind, Path: at, Attempt: attempt, At: s.now, Data: d})
 }
 
-// begin, end and asks are what a run says of nodes and of calls of models.
+// begin, end and asks are the events of a run about nodes and model calls.
 func (s *show) begin(at, name string) {
 	s.is(engine.EventNode, at, 0, &event.Node{Phase: engine.PhaseStart, Name: name})
 }
@@ -185,9 +185,8 @@ func TestPromise_27_61_Frames(t *testing.T) {
 	}
 }
 
-// TestFrameRate: a frame is drawn 50 ms after the last one at the earliest, whatever happens meanwhile, and without
-// anything new only for the times.
-// Before the run has told anything no time has passed, as of a run on another machine.
+// TestFrameBeforeTheFirstEvent checks that no time passes before the run has sent an event, as for a run on another
+// machine.
 func TestFrameBeforeTheFirstEvent(t *testing.T) {
 	m := newTerminal(t, 60, 10)
 	tree := New(Options{Out: m, Size: func() (int, int) { return m.width, m.height }, Now: func() time.Time { return epoch }})
@@ -197,6 +196,8 @@ func TestFrameBeforeTheFirstEvent(t *testing.T) {
 	}
 }
 
+// TestFrameRate checks that a frame is drawn 50 ms after the last one at the earliest, and without events only for the
+// times.
 func TestFrameRate(t *testing.T) {
 	s := newShow(t, 80, 24, Options{})
 	frames := func(d time.Duration, busy bool) (n int) {
@@ -268,8 +269,8 @@ func TestPromise_27_62_Screens(t *testing.T) {
 	}
 }
 
-// TestKeys: Enter shows all children of the selected node, then none, then as before; a node that is no more there
-// leaves the selection to the one around it; what a terminal sends for other keys does nothing.
+// TestKeys checks that Enter shows all children of the selected node, then none, then as before, that a node which
+// disappears passes the selection to its parent, and that other keys do nothing.
 func TestKeys(t *testing.T) {
 	s := newShow(t, 60, 12, Options{Keys: true})
 	each := "main/each:main#0"

@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	deep    = 2 // levels of which nodes that ended well are shown
-	fanOut  = 4 // children of one name that are shown side by side; more are folded into counts
+	deep    = 2 // levels at which nodes without failures are shown
+	fanOut  = 4 // children with one name that are shown side by side; further ones are folded into counts
 	longest = 64
 )
 
-// limit is how many children a node shows: of those that run or have failed, each, and of those that ended well.
+// limit bounds the children that a node shows: of those that run and of those that have failed, each, and of those
+// without failures.
 type limit struct{ live, good int }
 
-// limits are tried one after the other, until the rows fit. The shape of the whole, which is of what ended well, gives
-// way later than the number of those that run.
+// limits are tried one after the other, until the rows fit. They reduce the running nodes before the others, whose rows
+// show the shape of the run.
 var limits = sync.OnceValue(func() (all []limit) {
 	for _, n := range []int{longest, 32, 16, 12, 8, 6, 4, 3, 2, 1} {
 		all = append(all, limit{n, max(n, 8)}, limit{n, n})
@@ -30,7 +31,7 @@ var limits = sync.OnceValue(func() (all []limit) {
 	return all
 })
 
-// row is a line of the tree: a node, or how many are left out.
+// row is a line of the tree: a node, or the number of nodes left out.
 type row struct {
 	n      *node
 	depth  int
@@ -38,7 +39,7 @@ type row struct {
 	more   *[statuses]int
 }
 
-// rows returns at most so many rows of the tree.
+// rows returns at most most rows of the tree.
 func (s *state) rows(most int) []row {
 	if most <= 0 {
 		return nil
@@ -56,7 +57,7 @@ func (s *state) rows(most int) []row {
 	return []row{{depth: 1, more: &s.root.count}}
 }
 
-// below appends the rows below a node, and stops behind more than most.
+// below appends the rows below a node, and stops after more than most.
 func (n *node) below(rows []row, limit limit, most int) []row {
 	left := n.count
 	for _, k := range n.shown(limit) {
@@ -83,7 +84,7 @@ func (n *node) below(rows []row, limit limit, most int) []row {
 	return rows
 }
 
-// shown are the children that have a row, in the order in which they began.
+// shown returns the children that have a row, in the order in which they began.
 func (n *node) shown(limit limit) []*node {
 	if n.closed {
 		return nil
@@ -103,7 +104,7 @@ func (n *node) shown(limit limit) []*node {
 	return kids
 }
 
-// last returns the last nodes, at most so many.
+// last returns the last nodes, at most most of them.
 func last(nodes []*node, most int) []*node { return nodes[max(0, len(nodes)-most):] }
 
 func sum(counts [statuses]int) (all int) {
@@ -113,13 +114,13 @@ func sum(counts [statuses]int) (all int) {
 	return all
 }
 
-// marks of what is in each status, and the colours of them.
+// The marks of the statuses, and their colours.
 var (
 	marks  = [statuses]string{running: "⟳", waiting: "◷", done: "✓", failed: "✗", stopped: "-"}
 	colors = [statuses]string{running: "36", waiting: "33", done: "32", failed: "31", stopped: "2"}
 )
 
-// counts writes how many there are of each status: 35 that are done and one that runs are "✓35 ⟳1".
+// counts formats the number of nodes in each status: 35 that are done and one that runs are "✓35 ⟳1".
 func counts(of [statuses]int) string {
 	var parts []string
 	for _, st := range []status{done, failed, running, waiting, stopped} {
@@ -130,15 +131,15 @@ func counts(of [statuses]int) string {
 	return strings.Join(parts, " ")
 }
 
-// view is what decides how rows are written.
+// view determines how rows are rendered.
 type view struct {
 	width    int
-	now      time.Time // of the run
+	now      time.Time // time of the run
 	color    bool
-	selected *node // nil while nobody has chosen one
+	selected *node // nil until one is selected
 }
 
-// cells is a row in its parts: a name with what goes with it, and columns.
+// cells holds the parts of a row: a name with what belongs to it, and columns.
 type cells struct {
 	begin, mark, name, tail string
 	color                   string
@@ -182,7 +183,7 @@ func (v *view) cells(r row) cells {
 	return c
 }
 
-// folds says what is below a node and has no row.
+// folds summarizes what is below a node and has no row.
 func (n *node) folds() string {
 	all := sum(n.count)
 	ended := all - n.count[running] - n.count[waiting]
@@ -198,7 +199,7 @@ func (n *node) folds() string {
 	return fmt.Sprintf("  %d/%d %s", ended, all, counts(n.count))
 }
 
-// tokens are those in and out.
+// tokens formats input and output tokens.
 func tokens(u model.Usage) string {
 	if u.In == 0 && u.Out == 0 {
 		return ""
@@ -206,7 +207,7 @@ func tokens(u model.Usage) string {
 	return short(u.In) + "+" + short(u.Out)
 }
 
-// short is a number in four characters or so.
+// short formats a number in about four characters.
 func short(n int) string {
 	switch {
 	case n < 10_000:
@@ -217,7 +218,7 @@ func short(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// elapsed is a time in tenths of a second, which does not jump about while it grows.
+// elapsed formats a time in tenths of a second, so that its width changes rarely.
 func elapsed(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", max(0, d.Seconds()))
@@ -232,7 +233,7 @@ func money(u model.Usage) string {
 	return "$" + term.Amount(u.CostUSD)
 }
 
-// lines writes rows, each no wider than the width.
+// lines renders rows, each no wider than the width.
 func (v *view) lines(rows []row) []string {
 	all := make([]cells, len(rows))
 	var wide [4]int
@@ -268,7 +269,7 @@ func (v *view) lines(rows []row) []string {
 	return out
 }
 
-// wide is how many cells the name takes with all around it.
+// wide returns the number of cells of the name with everything around it.
 func (c *cells) wide() int {
 	return term.Cells(c.begin) + term.Cells(c.mark) + 1 + term.Cells(c.name) + term.Cells(c.tail)
 }
@@ -276,7 +277,7 @@ func (c *cells) wide() int {
 // write writes a line.
 func (v *view) write(c cells, names int, wide [4]int) string {
 	var b strings.Builder
-	if over := c.wide() - names; over > 0 { // a long name gives way to the counts behind it
+	if over := c.wide() - names; over > 0 { // a long name is shortened in favour of the counts after it
 		c.name = term.Clip(c.name, max(names/2-term.Cells(c.begin), term.Cells(c.name)-over, 1))
 	}
 	said := term.Clip(" "+c.name+c.tail, max(0, names-term.Cells(c.begin+c.mark)))

@@ -4,7 +4,7 @@ package tty
 
 import "os"
 
-// Keyboard is of systems on which single keys are not read.
+// Keyboard is the keyboard on systems on which single keys are not read.
 type Keyboard struct{}
 
 // NewKeyboard returns nil: there are no single keys.
@@ -22,5 +22,5 @@ func (*Keyboard) Leave() {}
 // Read returns no key.
 func (*Keyboard) Read([]byte) int { return 0 }
 
-// OnSuspend calls nothing: a process is not suspended here.
+// OnSuspend never calls its arguments: a process is not suspended here.
 func OnSuspend(func(), func()) (stop func()) { return func() {} }

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Keyboard hands on keys of a terminal when they are pressed, while they are taken. Keys that send signals still do.
+// Keyboard delivers keys of a terminal when they are pressed, while they are taken. Keys that send signals still do.
 type Keyboard struct {
 	fd     int
-	mu     sync.Mutex // held while the mode changes and while keys are read: whoever changes it knows that nobody reads
+	mu     sync.Mutex // held while the mode changes and while keys are read, so that nothing reads during a change
 	before *unix.Termios
 }
 
-// NewKeyboard returns the keyboard of a terminal, nil when the file is none.
+// NewKeyboard returns the keyboard of a terminal, or nil if the file is not a terminal.
 func NewKeyboard(f *os.File) *Keyboard {
 	k := &Keyboard{fd: int(f.Fd())}
 	if _, err := unix.IoctlGetTermios(k.fd, getMode); err != nil {
@@ -26,11 +26,11 @@ func NewKeyboard(f *os.File) *Keyboard {
 	return k
 }
 
-// patience is how long a key is waited for.
+// patience bounds the wait for a key.
 const patience = 100 * time.Millisecond
 
-// Take has the terminal hand on single keys, and show none of them. A process in the background takes none: it would
-// be stopped.
+// Take makes the terminal deliver single keys without showing them. A process in the background must not do that: it
+// would be stopped.
 func (k *Keyboard) Take() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -43,23 +43,23 @@ func (k *Keyboard) Take() {
 	}
 	single := *now
 	single.Lflag &^= unix.ICANON | unix.ECHO
-	single.Cc[unix.VMIN], single.Cc[unix.VTIME] = 0, 0 // a read returns what is there
+	single.Cc[unix.VMIN], single.Cc[unix.VTIME] = 0, 0 // a read returns at once
 	if unix.IoctlSetTermios(k.fd, setMode, &single) == nil {
 		k.before = now
 	}
 }
 
-// Leave sets the terminal as it was. No key is read after it returns.
+// Leave restores the terminal. No key is read after it returns.
 func (k *Keyboard) Leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.before != nil && k.Mine() {
-		_ = unix.IoctlSetTermios(k.fd, setMode, k.before) // a terminal that is gone has no mode
+		_ = unix.IoctlSetTermios(k.fd, setMode, k.before) // a closed terminal has no mode
 	}
 	k.before = nil
 }
 
-// Read waits a moment for keys, and returns how many bytes of them it read.
+// Read waits briefly for keys, and returns how many bytes it read.
 func (k *Keyboard) Read(keys []byte) int {
 	if k.taken() {
 		var pressed unix.FdSet
@@ -72,7 +72,7 @@ func (k *Keyboard) Read(keys []byte) int {
 			return n
 		}
 	}
-	time.Sleep(patience) // somebody else reads, or the terminal is gone
+	time.Sleep(patience) // something else reads, or the terminal is closed
 	return 0
 }
 
@@ -82,19 +82,19 @@ func (k *Keyboard) taken() bool {
 	return k.before != nil
 }
 
-// read reads what is there, if keys are still taken. It never waits: a read that is begun before Leave would end after
-// it, with a line that is not for us.
+// read reads what is available, if keys are still taken. It never waits: a read that starts before Leave would end
+// after it, with a line that is not for us.
 func (k *Keyboard) read(keys []byte) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.before == nil || !k.Mine() {
 		return 0
 	}
-	n, _ := unix.Read(k.fd, keys) // nothing is read of a terminal that is gone
+	n, _ := unix.Read(k.fd, keys) // a closed terminal returns nothing
 	return n
 }
 
-// Mine reports whether this process may use the terminal: it is in the foreground.
+// Mine reports whether this process is in the foreground and may use the terminal.
 func (k *Keyboard) Mine() bool {
 	group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()

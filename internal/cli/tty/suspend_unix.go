@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// OnSuspend calls before when the process is about to be suspended or killed from the terminal, and after when it goes
-// on. A process that was stopped without being asked hears that it goes on alone.
+// OnSuspend calls before when the process is about to be suspended or killed from the terminal, and after when it
+// continues. If a process was stopped without notice, only after is called.
 func OnSuspend(before, after func()) (stop func()) {
 	signals, over := make(chan os.Signal, 4), make(chan struct{})
 	for _, sig := range []os.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGQUIT} {

@@ -1,5 +1,5 @@
-// Package tty is what the command asks of a terminal beside writing to it: its size, its mode, single keys, and to be
-// told before the process is suspended.
+// Package tty provides what the command needs from a terminal besides writing: its size, its mode, single keys, and
+// notice of suspension.
 package tty
 
 import (
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Size returns how many cells a terminal has, or zeros for a file that is none.
+// Size returns the number of cells of a terminal, or zeros for a file that is not one.
 func Size(f *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
@@ -17,11 +17,11 @@ func Size(f *os.File) (width, height int) {
 	return width, height
 }
 
-// Mode returns a function that sets a terminal as it is now.
+// Mode returns a function that restores the current mode of a terminal.
 func Mode(f *os.File) (restore func()) {
 	now, err := term.GetState(int(f.Fd()))
 	if err != nil {
 		return func() {}
 	}
-	return func() { _ = term.Restore(int(f.Fd()), now) } // a terminal that is gone has no mode
+	return func() { _ = term.Restore(int(f.Fd()), now) } // a closed terminal has no mode
 }

@@ -13,17 +13,18 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Memory is what the runs of a script that is edited have done: an effect that an edit leaves as it is is answered
-// from it. One that must not run twice runs in the first run, and in a later one only if a person agrees.
+// Memory holds the effects of the runs of a script that is being edited: an effect that an edit does not change is
+// answered from it. An effect that must not run twice runs in the first run, and in a later one only if a person
+// agrees.
 type Memory struct {
 	journal journal
 	edited  atomic.Bool
 	asks    engine.Handler
-	seed    uint64 // of the numbers and ids that all runs draw
+	seed    uint64 // seeds the numbers and ids of all runs
 }
 
-// NewMemory returns an empty memory. asks carries approvals to a person; engine.Handlers(nil) if nobody is there. With
-// prepared, the answers of models come from a file or are made up, and are not remembered.
+// NewMemory returns an empty memory. asks passes approvals to a person; it is engine.Handlers(nil) if nobody is there.
+// With prepared, the answers of models come from a file or are generated, and are not remembered.
 func NewMemory(prepared bool, asks engine.Handler) *Memory {
 	return &Memory{journal: journal{prepared: prepared}, asks: asks, seed: rand.Uint64()}
 }
@@ -31,7 +32,7 @@ func NewMemory(prepared bool, asks engine.Handler) *Memory {
 // Journal answers the effects of all runs.
 func (m *Memory) Journal() engine.Journal { return &m.journal }
 
-// Edited says that what is to come runs because of an edit.
+// Edited marks what follows as caused by an edit.
 func (m *Memory) Edited() { m.edited.Store(true) }
 
 // Around is the [engine.Middleware] that holds back effects that must not run twice.
@@ -46,7 +47,7 @@ func (m *Memory) Around(next engine.Handler) engine.Handler {
 	})
 }
 
-// agreed asks a person whether an effect is to run because of an edit.
+// agreed asks a person whether an effect may run because of an edit.
 func (m *Memory) agreed(ctx context.Context, e *engine.Effect) *engine.Error {
 	if none, ok := m.asks.(engine.Handlers); ok && len(none) == 0 {
 		return engine.Errorf(engine.KindApproval, diag.NeedsApproval, "%s must not run twice, and an edit alone does not run it", e.Name).
@@ -66,10 +67,10 @@ func (m *Memory) agreed(ctx context.Context, e *engine.Effect) *engine.Error {
 	return out.Err
 }
 
-// approved reports whether the outcome of an approval is a yes.
+// approved reports whether the outcome of an approval is an approval.
 func approved(out engine.Outcome) bool { return decided(out, "approved") }
 
-// edited reports whether it is one to something else.
+// edited reports whether the outcome approves something else.
 func edited(out engine.Outcome) bool { return decided(out, "edited") }
 
 func decided(out engine.Outcome, field string) bool {
@@ -82,8 +83,8 @@ func decided(out engine.Outcome, field string) bool {
 	return yes
 }
 
-// journal remembers what succeeded, and whatever must not run twice. What a script reads of its own machine is read
-// anew.
+// journal remembers what succeeded, and everything that must not run twice. What a script reads from its own machine is
+// read again.
 type journal struct {
 	store.Memory
 	prepared bool

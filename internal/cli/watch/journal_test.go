@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/watch"
 )
 
-// counted counts what reaches a handler.
+// counted counts the effects that reach a handler.
 type counted struct {
 	engine.Handler
 	calls int
@@ -25,8 +25,8 @@ func (c *counted) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) en
 	return c.Handler.Do(ctx, e, sink)
 }
 
-// An edit costs what it changed: models are asked for what is new, a failure is tried again, and what must not run
-// twice runs again if a person agrees.
+// An edit costs what it changed: models are called for what is new, a failure is retried, and what must not run twice
+// runs again if a person agrees.
 func TestMemory(t *testing.T) {
 	const flow = `
 def main(word = str):
@@ -65,11 +65,11 @@ writer = agent(prompt = PROMPT)
 	}{
 		{"A.", "a", false, 1, 1, false, false}, // the first run asks nobody
 		{"A.", "a", false, 1, 1, false, false}, // nothing has changed
-		{"B.", "a", false, 2, 1, false, false}, // the model is asked anew, and nothing is sent
+		{"B.", "a", false, 2, 1, false, false}, // the model is called again, and nothing is sent
 		{"B.", "b", false, 2, 1, true, true},   // another command: a person says no
 		{"B.", "b", true, 2, 2, false, true},   // and then yes
 		{"B.", "b", false, 2, 2, false, false},
-		{"A.", "a", false, 2, 2, false, false}, // back to what was there
+		{"A.", "a", false, 2, 2, false, false}, // back to the original
 	} {
 		agree, asked = row.agree, ""
 		got, err := run(m, row.prompt, row.command)

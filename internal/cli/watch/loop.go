@@ -1,5 +1,6 @@
-// Package watch runs something again each time a file of it changes: it polls, so that any editor, any file system and
-// any way to replace a file will do, and it remembers what a run did, so that an edit costs only what it changed.
+// Package watch runs something again each time one of its files changes. It polls, so that it works with any editor,
+// any file system and any way to replace a file. It remembers what a run did, so that an edit costs only what it
+// changed.
 package watch
 
 import (
@@ -14,23 +15,22 @@ import (
 )
 
 const (
-	every   = 250 * time.Millisecond // between two looks at the files
-	settle  = 50 * time.Millisecond  // between two looks at files that change
-	steady  = 1                      // looks at files that stay as they are end a change
-	missing = 10                     // the same, when one of them is gone or empty and may come back
+	every   = 250 * time.Millisecond // between two checks of the files
+	settle  = 50 * time.Millisecond  // between two checks of files that are changing
+	steady  = 1                      // checks without a change that end a change
+	missing = 10                     // the same if a file is missing or empty and may come back
 )
 
 // Loop runs something, and runs it again each time one of its files has changed or again returns true, until ctx ends.
-// again may be nil. files returns the
-// paths of what run depends on; it is called before the first run and after each. Changes made during a run count. A
-// change is over when the files stay as they are for a moment: writing one in several steps, or by way of another
-// name, is one change. Time is that of the clock in ctx.
+// again may be nil. files returns the paths that run depends on; it is called before the first run and after each.
+// Changes during a run count. A change is over when the files have not changed for a moment: writing a file in several
+// steps, or through another name, is one change. Loop uses the clock in ctx.
 func Loop(ctx context.Context, files func() []string, again func() bool, run func(ctx context.Context)) {
 	seen := see(files())
 	for {
 		run(ctx)
 		before := seen
-		seen = see(files()) // what the run does not depend on any more is not watched
+		seen = see(files()) // what the run no longer depends on is no longer watched
 		for path := range seen {
 			if state, known := before[path]; known {
 				seen[path] = state
@@ -44,8 +44,8 @@ func Loop(ctx context.Context, files func() []string, again func() bool, run fun
 	}
 }
 
-// next waits until the files are no longer as they were seen, or again returns true, and returns what they have come to
-// be, nil once ctx has ended.
+// next waits until the files differ from their seen states, or again returns true, and returns the new states. It
+// returns nil once ctx has ended.
 func next(ctx context.Context, seen states, again func() bool) states {
 	for {
 		if clock.Sleep(ctx, every) != nil {
@@ -72,12 +72,12 @@ func next(ctx context.Context, seen states, again func() bool) states {
 	}
 }
 
-// states are files as they were seen, by their paths.
+// states are the states of files, by path.
 type states map[string]state
 
-// state is what shows that a file has changed: of a directory the names in it.
+// state is what shows that a file has changed; for a directory, the names in it.
 type state struct {
-	info  fs.FileInfo // nil if there is no such file
+	info  fs.FileInfo // nil if the file does not exist
 	names string
 }
 
@@ -90,7 +90,7 @@ func see(paths []string) states {
 }
 
 func look(path string) state {
-	info, err := os.Stat(path) // of what a link leads to
+	info, err := os.Stat(path) // of the target of a link
 	if err != nil {
 		return state{}
 	}
@@ -103,14 +103,14 @@ func look(path string) state {
 	}
 	var names strings.Builder
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), "~") { // editors come and go
+		if !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), "~") { // files of editors that come and go
 			names.WriteString(e.Name() + "\x00")
 		}
 	}
 	return state{info: info, names: names.String()}
 }
 
-// again looks at the same files once more.
+// again checks the same files again.
 func (s states) again() states {
 	now := make(states, len(s))
 	for path := range s {
@@ -138,7 +138,7 @@ func (a state) same(b state) bool {
 	return a.info.Size() == b.info.Size() && a.info.ModTime().Equal(b.info.ModTime()) && os.SameFile(a.info, b.info)
 }
 
-// patience is how many looks end a change: more if a file is gone or empty that was not.
+// patience returns how many checks without a change end a change: more if a file has become missing or empty.
 func (s states) patience(seen states) int {
 	for path, a := range s {
 		before := seen[path].info
@@ -149,14 +149,14 @@ func (s states) patience(seen states) int {
 	return steady
 }
 
-// most bounds how many files are watched for a script that cannot be loaded.
+// most bounds the files that are watched for a script that cannot be loaded.
 const most = 1000
 
-// below returns the files and directories below a directory, hidden ones left out: what a script that cannot be loaded
+// below returns the files and directories below a directory, except hidden ones: what a script that cannot be loaded
 // may depend on.
 func below(dir string) []string {
 	var paths []string
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is left out
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		switch {
 		case len(paths) >= most:
 			return filepath.SkipAll

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Each way to change a file is one run more, whatever the editor does.
+// Each way to change a file causes one more run, whatever the editor does.
 func TestLoop(t *testing.T) {
 	put := func(t *testing.T, path, text string) {
 		t.Helper()
@@ -97,7 +97,7 @@ func TestLoop(t *testing.T) {
 						return []string{file, filepath.Join(dir, "other"), filepath.Join(dir, "link"), filepath.Join(dir, "lib"), filepath.Join(dir, "nothing")}
 					}, nil, func(context.Context) { runs.Add(1) })
 				}()
-				time.Sleep(time.Minute) // of the bubble
+				time.Sleep(time.Minute) // in the bubble
 				if synctest.Wait(); runs.Load() != 1 {
 					t.Errorf("%d runs before anything changed", runs.Load())
 				}
@@ -118,7 +118,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// What changes while it runs is seen afterwards, and so is a file that the run is the first to have.
+// Changes during a run are detected afterwards, even in a file that the run is the first to use.
 func TestLoopDuringRuns(t *testing.T) {
 	dir := t.TempDir()
 	file, more := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -152,7 +152,7 @@ func TestLoopDuringRuns(t *testing.T) {
 	})
 }
 
-// What asks for it runs again although no file changed.
+// A run can be requested although no file changed.
 func TestLoopAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs, asked atomic.Int32

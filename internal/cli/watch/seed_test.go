@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// The runs of a session draw the same numbers and ids, so that prompts made of them are answered from before; those of
-// another session draw others. Where answers are prepared, every run draws the same.
+// The runs of a session draw the same numbers and ids, so that prompts made from them are answered from earlier runs;
+// those of another session draw others. If answers are prepared, every run draws the same.
 func TestRunsDrawTheSame(t *testing.T) {
 	mod, err := agentscript.New().Load(t.Context(), fstest.MapFS{"flow.star": {Data: []byte("def main():\n    return uuid()\n")}}, "flow.star")
 	if err != nil {

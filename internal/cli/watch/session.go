@@ -16,17 +16,17 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Session is a verb that runs again whenever a file changes, and what its runs have in common.
+// Session is a verb that runs again whenever a file changes, with the state that its runs share.
 type Session struct {
 	c      *term.Console
 	memory *Memory
-	stdin  string              // which each run reads from its beginning
-	known  map[string][]string // the files of each script, as it was loaded last
+	stdin  string              // each run reads it from its beginning
+	known  map[string][]string // the files of each script at its last load
 	roots  map[string]string   // the directories of scripts that are not loaded
 	others []string            // files that flags name
 
-	Again func() bool   // reports whether to run although no file changed; may be nil
-	Hint  func() string // is said behind what is watched; may be nil
+	Again func() bool   // reports whether to run although no file has changed; may be nil
+	Hint  func() string // returns a text for the line about what is watched; may be nil
 }
 
 // New returns a session that watches some scripts.
@@ -38,8 +38,8 @@ func New(c *term.Console, scripts ...string) *Session {
 	return s
 }
 
-// Run runs a verb whenever a file changes, until ctx ends. Each run says what it loads with [Session.Loads] and
-// [Session.Loaded], and ends with what is wrong, which is reported.
+// Run runs a verb whenever a file changes, until ctx ends. Each run declares what it loads with [Session.Loads] and
+// [Session.Loaded], and returns its error, which is reported.
 func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error) error {
 	if s.c.StdinPiped {
 		all, err := io.ReadAll(s.c.Stdin)
@@ -64,13 +64,13 @@ func (s *Session) Run(ctx context.Context, verb func(ctx context.Context) error)
 			if s.Hint != nil {
 				hint = s.Hint()
 			}
-			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it%s\n", text.Count(s.count(), "file"), hint) // a stderr that is gone cannot be told
+			_, _ = fmt.Fprintf(s.c.Stderr, "watching %s, Ctrl-C ends it%s\n", text.Count(s.count(), "file"), hint) // if stderr fails, there is nowhere to report it
 		}
 	})
 	return &term.Failure{Code: term.ExitInterrupted}
 }
 
-// report says what is wrong with a run.
+// report reports the error of a run.
 func (s *Session) report(err error) {
 	if err == nil {
 		return
@@ -95,7 +95,7 @@ func (s *Session) files() []string {
 	return slices.DeleteFunc(slices.Compact(all), s.written)
 }
 
-// written reports whether a file is what the command itself writes: a log beside the script, say.
+// written reports whether the command itself writes a file, for example a log next to the script.
 func (s *Session) written(path string) bool {
 	for _, w := range []io.Writer{s.c.Stdout, s.c.Stderr} {
 		if f, ok := w.(interface{ Stat() (fs.FileInfo, error) }); ok {
@@ -109,7 +109,7 @@ func (s *Session) written(path string) bool {
 	return false
 }
 
-// count is how many files there are among those that the verb depends on, each counted once.
+// count returns the number of files that the verb depends on, each counted once.
 func (s *Session) count() int {
 	seen := map[string]bool{}
 	for _, path := range s.files() {
@@ -120,8 +120,8 @@ func (s *Session) count() int {
 	return len(seen)
 }
 
-// Loads says that a script is about to be loaded, and which other files the run reads. Until it is loaded, everything
-// in its directory and below counts.
+// Loads declares that a script is about to be loaded, and which other files the run reads. Until the script is loaded,
+// everything in and below its directory counts.
 func (s *Session) Loads(file string, others ...string) {
 	if s == nil {
 		return
@@ -134,7 +134,7 @@ func (s *Session) Loads(file string, others ...string) {
 	}
 }
 
-// Loaded says that a script was loaded from below a root, "" for its directory.
+// Loaded declares that a script was loaded with a root, "" for its directory.
 func (s *Session) Loaded(root, file string, m *agentscript.Module) {
 	if s == nil || m == nil {
 		return
@@ -149,17 +149,17 @@ func (s *Session) Loaded(root, file string, m *agentscript.Module) {
 	}
 }
 
-// FilesOf returns the files that a script was loaded from last, and those that it read.
+// FilesOf returns the files of the last load of a script, and those that it read.
 func (s *Session) FilesOf(script string) []string { return s.known[script] }
 
-// Remembering has the runs of a session answer from each other; see [NewMemory].
+// Remembering makes the runs of a session answer effects from each other; see [NewMemory].
 func (s *Session) Remembering(prepared bool) {
 	if s != nil && s.memory == nil {
 		s.memory = NewMemory(prepared, s.c.Approver(false))
 	}
 }
 
-// Load is the option of loading by which an edit alone runs nothing twice that must not.
+// Load returns the load option that keeps an edit from running again what must not run twice.
 func (s *Session) Load() agentscript.Option {
 	if s == nil || s.memory == nil {
 		return nil
@@ -167,14 +167,14 @@ func (s *Session) Load() agentscript.Option {
 	return agentscript.WithMiddleware(s.memory.Around)
 }
 
-// Start are the options of a run that answers from earlier ones. It draws the same numbers and ids as they did, so that
-// requests made of these are the same.
+// Start returns the options of a run that answers effects from earlier runs. It draws the same numbers and ids as they
+// did, so that requests that contain these are the same.
 func (s *Session) Start() []agentscript.RunOption {
 	if s == nil || s.memory == nil {
 		return nil
 	}
 	opts := []agentscript.RunOption{agentscript.RunJournal(s.memory.Journal())}
-	if !s.memory.journal.prepared { // else it is the same every time
+	if !s.memory.journal.prepared { // otherwise it is the same every time
 		opts = append(opts, agentscript.Seed(s.memory.seed))
 	}
 	return opts

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The promises of a fake repository, and what go test -v says of them.
+// The promises of a fake repository, and the output of go test -v for them.
 const (
 	made = `package runs
 
@@ -115,7 +115,7 @@ FAILS 7.1 TestPromise_7_1_Compiles (runs/runs_test.go:24)
 		t.Errorf("a fresh page checked: %v", err)
 	}
 
-	// A state alone that changed is seen where the tests were run.
+	// A change of a state alone is detected if the tests were run.
 	edit(t, file, "not built: the scheduler", "holds")
 	if err := work(dir, true, "", &out); err != nil {
 		t.Errorf("without what the tests said, states do not matter: %v", err)
@@ -124,7 +124,7 @@ FAILS 7.1 TestPromise_7_1_Compiles (runs/runs_test.go:24)
 		t.Errorf("a wrong state: %v", err)
 	}
 
-	// A text that changed is seen in both modes, and so is an order.
+	// A changed text is detected in both modes, and so is a changed order.
 	edit(t, file, "a run ends.", "a run ends soon.")
 	err = work(dir, true, "", &out)
 	if err == nil || !strings.Contains(err.Error(), "- | 5.1 | a run ends soon.") || !strings.Contains(err.Error(), "+ | 5.1 | a run ends.") {
@@ -151,8 +151,8 @@ FAILS 7.1 TestPromise_7_1_Compiles (runs/runs_test.go:24)
 	}
 }
 
-// A promise whose test needs what is built on demand keeps the state that the page has, in other modules of the
-// repository too.
+// A promise whose test needs something built on demand keeps its state in the page, also in other modules of the
+// repository.
 func TestNotHereKeepsTheState(t *testing.T) {
 	const served = `package e2e
 
@@ -186,7 +186,7 @@ func TestPromise_31_2_Ends(t *testing.T) {}
 	const first, second = "--- PASS: TestPromise_31_1_GoesOn (0.00s)\n", "--- PASS: TestPromise_31_2_Ends (0.00s)\n"
 	const absent = "=== RUN   TestPromise_31_2_Ends\n    run_test.go:9: not here: no server is built\n--- SKIP: TestPromise_31_2_Ends (0.00s)\n"
 
-	// A page that has no state yet says what it lacks.
+	// A page without states says what is missing.
 	if out, err := run(false, first+absent); err != nil || !strings.Contains(out, "SKIP  31.2 TestPromise_31_2_Ends: not here: no server is built\n2 promises: 1 hold, 0 not built, 1 not here") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -213,7 +213,7 @@ func TestPromise_31_2_Ends(t *testing.T) {}
 	}
 }
 
-// Rows that are there in another order, or twice, are a difference.
+// Rows in another order, or duplicate rows, are a difference.
 func TestDifferencesOfOrder(t *testing.T) {
 	const one, two = "| 1 | a | holds |\n", "| 2 | b | holds |\n"
 	for _, file := range []string{two + one, one + two + two} {
@@ -262,8 +262,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// The page in docs must name the tests as they are. Their states are compared where they are run,
-// by the command itself.
+// The page in docs must name the current tests. Their states are compared where they are run, by the command itself.
 func TestThePageIsCurrent(t *testing.T) {
 	root, err := arch.Root()
 	if err != nil {

@@ -1,14 +1,14 @@
-// Command conformance writes docs/conformance.md from the tests named TestPromise_AREA_ITEM_Words,
-// whose comments say what each of them promises to users, and from LOG, which is what go test -v said.
+// Command conformance writes docs/conformance.md from the tests named TestPromise_AREA_ITEM_Words, whose comments say
+// what each of them promises to users, and from LOG, which is the output of go test -v.
 //
 //	go run ./internal/tools/conformance LOG          write the page
-//	go run ./internal/tools/conformance              write it with the states that it has: tests were moved or reworded
+//	go run ./internal/tools/conformance              write it with its current states: tests were moved or reworded
 //	go run ./internal/tools/conformance -check LOG   compare: 1 if the page is stale
-//	go run ./internal/tools/conformance -check       compare numbers, texts and tests alone
+//	go run ./internal/tools/conformance -check       compare only numbers, texts and tests
 //
-// A promise that fails, or did not run, ends in exit code 1 in each mode that has a LOG. One whose test was skipped
-// with a reason that begins with "not here: " keeps the state that the page has: its test needs a server that takes
-// minutes to build, and whether one is built is no property of the promise.
+// A promise that fails, or did not run, results in exit code 1 in each mode with a LOG. A promise whose test was
+// skipped with a reason that begins with "not here: " keeps its state in the page: its test needs a server that takes
+// minutes to build, and whether one is built is not a property of the promise.
 package main
 
 import (
@@ -76,7 +76,7 @@ func work(root string, check bool, log string, w io.Writer) error {
 	return nil
 }
 
-// report prints each promise that was skipped or fails, and the count.
+// report prints each promise that was skipped or failed, and the count.
 func report(w io.Writer, promises []*promise) {
 	for _, p := range promises {
 		switch p.state {

@@ -52,7 +52,7 @@ func summary(promises []*promise) string {
 	return s
 }
 
-// cell makes text fit for a cell of a table.
+// cell escapes a text for a cell of a table.
 func cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
@@ -64,8 +64,7 @@ func rows(page string) []string {
 	})
 }
 
-// differences lists the rows that one page has and the other lacks, "-" for those of the file and
-// "+" for those of the tests.
+// differences lists the rows that only one of two pages has, "-" for those of the file and "+" for those of the tests.
 func differences(file, tests string) []string {
 	have, want := rows(file), rows(tests)
 	out := append(without(have, want, "- "), without(want, have, "+ ")...)
@@ -75,7 +74,7 @@ func differences(file, tests string) []string {
 	return out
 }
 
-// without returns the rows that others lack, each behind a sign.
+// without returns the rows that are missing from others, each after a sign.
 func without(rows, others []string, sign string) (out []string) {
 	for _, r := range rows {
 		if !slices.Contains(others, r) {

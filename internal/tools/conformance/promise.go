@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/internal/arch"
 )
 
-// areas are the parts of the product, by number less one; promises are numbered within them. The word
-// is that of "Promise 5.2 (runs): …".
+// areas are the parts of the product, by number less one; promises are numbered within them. word is the one in
+// "Promise 5.2 (runs): …".
 var areas = [...]struct{ word, title string }{
 	{"repository", "The repository"},
 	{"language", "The language"},
@@ -57,13 +57,13 @@ type promise struct {
 	test       string
 	where      string // file:line of the test
 
-	state  string // what its test said, "" when it was not run
-	reason string // of one that is not built or skipped
+	state  string // the result of its test, "" if it was not run
+	reason string // for one that is not built or was skipped
 }
 
 func (p *promise) number() string { return fmt.Sprintf("%d.%d", p.area, p.item) }
 
-// standing is the state with its reason.
+// standing returns the state with its reason.
 func (p *promise) standing() string {
 	if p.reason == "" {
 		return p.state
@@ -76,8 +76,8 @@ var (
 	docForm  = regexp.MustCompile(`^Promise ([1-9][0-9]*)\.([1-9][0-9]*) \(([A-Za-z ]+)\): (\S.*)$`)
 )
 
-// collect finds the promises of a repository by its syntax trees, sorted by number. The problems
-// are those of tests that do not say properly what they promise.
+// collect finds the promises of a repository in its syntax trees, sorted by number. The problems are about tests that
+// do not declare properly what they promise.
 func collect(sources []*arch.Source) (promises []*promise, problems []string) {
 	byNumber := map[string]*promise{}
 	for _, s := range sources {

@@ -13,7 +13,7 @@ const (
 	notBuilt = "not built"
 	skipped  = "skipped"
 	failed   = "FAILS"
-	notHere  = "not here" // what the test needs is built on demand: the page keeps the state that it has
+	notHere  = "not here" // what the test needs is built on demand: the page keeps its state
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 	verdictLine = regexp.MustCompile(`^--- (PASS|SKIP|FAIL): (\S+) \(`)
 )
 
-// read sets the states of promises by the output of go test -v in a file. One of which it says nothing fails.
+// read sets the states of promises from the output of go test -v in a file. A promise that is not mentioned fails.
 func read(log string, promises []*promise) error {
 	file, err := os.Open(log)
 	if err != nil {
@@ -49,8 +49,8 @@ func read(log string, promises []*promise) error {
 	return lines.Err()
 }
 
-// keepStates sets the states that a page has for the promises that stays reports. One that it does not hold yet
-// has none, or stays not here.
+// keepStates sets the states of a page for the promises for which stays returns true. A promise that the page does not
+// contain yet gets none, or stays not here.
 func keepStates(page string, promises []*promise, stays func(*promise) bool) {
 	cells := map[string]string{}
 	for _, row := range rows(page) {
@@ -64,7 +64,7 @@ func keepStates(page string, promises []*promise, stays func(*promise) bool) {
 	}
 }
 
-// judge sets the state by the verdict of go test, and the reason that a skipped test gave.
+// judge sets the state from the verdict of go test, and the reason of a skipped test.
 func (p *promise) judge(verdict, reason string) {
 	switch verdict {
 	case "PASS":

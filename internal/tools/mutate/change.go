@@ -25,7 +25,7 @@ type change struct {
 	tests []string // the packages whose tests run the line
 }
 
-// order puts the tests of the own package first, then those that take least.
+// order sorts the tests of the own package first, then the others by their time.
 func (c change) order(own string, took map[string]time.Duration) {
 	slices.SortStableFunc(c.tests, func(a, b string) int {
 		switch own {
@@ -40,14 +40,14 @@ func (c change) order(own string, took map[string]time.Duration) {
 
 func (c change) String() string { return fmt.Sprintf("%s:%d: %s", c.file, c.line, c.what) }
 
-// swapped are the operators, and what stands in their place.
+// swapped maps operators to their replacements.
 var swapped = map[token.Token]token.Token{
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
 	token.ADD: token.SUB, token.SUB: token.ADD,
 }
 
-// changesOf returns the changes that could be made to the covered lines of a package.
+// changesOf returns the possible changes to the covered lines of a package.
 func changesOf(dir string, covered map[string]map[int][]string) ([]change, error) {
 	var all []change
 	for _, name := range slices.Sorted(maps.Keys(covered)) {
@@ -65,7 +65,7 @@ func changesOf(dir string, covered map[string]map[int][]string) ([]change, error
 	return all, nil
 }
 
-// changesIn returns the changes that could be made to lines of a file.
+// changesIn returns the possible changes to lines of a file.
 func changesIn(file string, text []byte, lines map[int][]string) ([]change, error) {
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, file, text, parser.ParseComments)
@@ -73,7 +73,7 @@ func changesIn(file string, text []byte, lines map[int][]string) ([]change, erro
 		return nil, err
 	}
 	if slices.ContainsFunc(tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing"` }) {
-		return nil, nil // a suite, which no test tests
+		return nil, nil // a suite, which is not tested itself
 	}
 	var all []change
 	add := func(from, to token.Pos, with, what string) {
@@ -88,7 +88,7 @@ func changesIn(file string, text []byte, lines map[int][]string) ([]change, erro
 	source := func(n ast.Node) string {
 		return string(text[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
 	}
-	var capacity ast.Node // that of the make call around: nothing but time shows what it is
+	var capacity ast.Node // the capacity of the enclosing make call: only the time would show a change
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if n != nil && n == capacity {
 			return false
@@ -127,7 +127,7 @@ func changesIn(file string, text []byte, lines map[int][]string) ([]change, erro
 	return all, nil
 }
 
-// isText reports whether an operand of + is a text as it is written.
+// isText reports whether an operand of + is a text literal.
 func isText(e ast.Expr) bool {
 	lit, ok := e.(*ast.BasicLit)
 	return ok && lit.Kind == token.STRING

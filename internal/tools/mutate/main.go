@@ -1,13 +1,12 @@
-// Command mutate changes lines that tests run, one at a time, and says which changes no test notices.
+// Command mutate changes lines that tests run, one at a time, and reports the changes that no test notices.
 //
 //	go run ./internal/tools/mutate [-n 20] [-seed 1] [-tests ./...] PACKAGE...
 //
-// Of all changes that could be made to lines of the packages that tests cover, it takes a sample by the seed. A
-// change is made in an overlay, never in the tree. It is noticed when the tests of a package that covers its line
-// fail or run out of time: those of its own package are tried first, then the others, the quickest before the
-// slow. A change that does not compile counts for nothing, and another is made. Files that import "testing" are
-// tests themselves, and are not changed. What is not noticed is printed with its place; the exit code is 0, since
-// some changes change nothing.
+// It takes a sample, determined by the seed, of all changes that could be made to covered lines of the packages. A
+// change is made in an overlay, never in the tree. It is noticed if the tests of a package that covers its line fail or
+// time out: those of its own package are tried first, then the others, fastest first. A change that does not compile
+// does not count, and is replaced by another. Files that import "testing" are tests themselves, and are not changed.
+// Unnoticed changes are printed with their positions; the exit code is 0, since some changes have no effect.
 package main
 
 import (
@@ -46,12 +45,12 @@ type runner struct {
 	out, progress io.Writer
 	tests         string
 	timeout       time.Duration
-	workers       int                      // changes that are judged side by side
-	dir           string                   // for what is written meanwhile
-	took          map[string]time.Duration // the tests of a package
+	workers       int                      // changes judged concurrently
+	dir           string                   // for temporary files
+	took          map[string]time.Duration // the time of a package's tests
 }
 
-// sample makes n of the changes that could be made to the packages.
+// sample makes n of the possible changes to the packages.
 func (r *runner) sample(n int, seed uint64, patterns []string) error {
 	if len(patterns) == 0 {
 		return errors.New("name the packages whose lines are to be changed")
@@ -93,7 +92,7 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 	rng.Shuffle(could, func(i, j int) { all[i], all[j] = all[j], all[i] })
 	made, noticed := 0, 0
 	for made < n && len(all) > 0 {
-		batch := all[:min(n-made, len(all))] // changes that do not compile are made up for in the next
+		batch := all[:min(n-made, len(all))] // the next batch replaces changes that do not compile
 		all = all[len(batch):]
 		verdicts, err := r.judgeAll(batch)
 		if err != nil {
@@ -112,7 +111,7 @@ func (r *runner) sample(n int, seed uint64, patterns []string) error {
 	return err
 }
 
-// judgeAll judges changes side by side, and prints each that no test notices as soon as that is known.
+// judgeAll judges changes concurrently, and prints each unnoticed one as soon as that is known.
 func (r *runner) judgeAll(batch []change) ([]verdict, error) {
 	verdicts, failed := make([]verdict, len(batch)), make([]error, len(batch))
 	var printing sync.Mutex
@@ -140,7 +139,7 @@ func (r *runner) judgeAll(batch []change) ([]verdict, error) {
 	return verdicts, errors.Join(failed...)
 }
 
-// list is one line of each package that the go command finds, those that are empty left out.
+// list returns one line for each package that the go command finds, without empty lines.
 func list(form string, patterns ...string) ([]string, error) {
 	out, err := exec.Command("go", append([]string{"list", "-f", form}, patterns...)...).Output()
 	if err != nil {
@@ -149,10 +148,10 @@ func list(form string, patterns ...string) ([]string, error) {
 	return slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool { return line == "" }), nil
 }
 
-// coverage is, by package, name of the file and line, the packages whose tests run it.
+// coverage maps package, file name and line to the packages whose tests run the line.
 type coverage map[string]map[string]map[int][]string
 
-// cover runs the tests of a package, adds the lines of others that they run, and returns how long they took.
+// cover runs the tests of a package, adds the lines of other packages that they run, and returns how long they took.
 func (r *runner) cover(suite, packages string, lines coverage) (time.Duration, error) {
 	profile := filepath.Join(r.dir, "profile")
 	out, err := exec.Command("go", "test", "-short", "-vet=off", "-coverprofile", profile, "-coverpkg", packages, suite).CombinedOutput()
@@ -165,12 +164,12 @@ func (r *runner) cover(suite, packages string, lines coverage) (time.Duration, e
 	}
 	var took time.Duration
 	if words := strings.Fields(string(out)); len(words) > 2 {
-		took, _ = time.ParseDuration(words[2]) // none where the result was kept
+		took, _ = time.ParseDuration(words[2]) // there is none for a cached result
 	}
 	return took, lines.read(suite, string(text))
 }
 
-// read adds the lines that ran, of a profile: path/file.go:line.col,line.col statements count.
+// read adds the lines of a profile that ran: path/file.go:line.col,line.col statements count.
 func (all coverage) read(suite, profile string) error {
 	for line := range strings.Lines(profile) {
 		if strings.HasPrefix(line, "mode:") {
@@ -197,7 +196,7 @@ func (all coverage) read(suite, profile string) error {
 	return nil
 }
 
-// verdict is what tests make of a change.
+// verdict is the result of the tests for a change.
 type verdict int
 
 const (
@@ -222,7 +221,7 @@ func (r *runner) judge(c change) (verdict, error) {
 		return broken, err
 	}
 	for _, pkg := range c.tests {
-		bound := min(r.timeout, 20*time.Second+5*r.took[pkg]) // beyond it they are taken not to end any more
+		bound := min(r.timeout, 20*time.Second+5*r.took[pkg]) // beyond it, the tests are assumed to hang
 		out, err := exec.Command("go", "test", "-short", "-vet=off", "-failfast", "-timeout", bound.String(), "-overlay", overlay, pkg).CombinedOutput()
 		var failed *exec.ExitError
 		switch {

@@ -86,7 +86,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A module whose tests look at one of two functions alone.
+// A module whose tests check only one of two functions.
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

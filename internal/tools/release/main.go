@@ -3,15 +3,15 @@
 //
 //	go run ./internal/tools/release -version v0.1.0 -out DIR
 //
-// The files of a module are those that git knows, as they stand in the tree, without those of the modules below it. Where a
-// go.mod replaces a module by one of this repository, the replacement is dropped and the version that is written is required
-// instead: go install takes no command of a module that replaces something.
+// The files of a module are those that git knows, as they are in the tree, without those of the modules below it. If a
+// go.mod replaces a module by one of this repository, the replacement is dropped and the written version is required
+// instead: go install accepts no command of a module with replacements.
 //
 //	GOPROXY=file://DIR,$(go env GOPROXY) GONOSUMDB=github.com/agentscript/* \
 //		go install github.com/agentscript/agentscript/temporal/cmd/agentscript-temporal@v0.1.0
 //
-// installs from there, which shows that the tree can be released. A release itself is a tag for each module, as git
-// has them, on a commit with these go.mod files.
+// installs from there, which shows that the tree can be released. A release itself is a tag for each module, as git has
+// them, on a commit with these go.mod files.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/agentscript/agentscript/internal/arch"
 )
 
-// modules are the directories of the modules that are released; those of benchmarks are not.
+// modules are the directories of the released modules; those of benchmarks are not released.
 var modules = []string{".", "temporal", "temporal/devserver"}
 
 func main() {

@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// write writes a version of modules of the repository at root, by their directories in it, in the layout of a module proxy below out.
+// write writes a version of modules of the repository at root, given by their directories, in the layout of a module
+// proxy below out.
 func write(root, out, version string, modules []string) error {
 	files, err := tracked(root)
 	if err != nil {
@@ -53,7 +54,7 @@ func write(root, out, version string, modules []string) error {
 	return nil
 }
 
-// tracked lists the files that git knows, and those that it would.
+// tracked lists the files that git tracks, and those that it does not ignore.
 func tracked(root string) ([]string, error) {
 	out, err := command(root, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -64,7 +65,7 @@ func tracked(root string) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// required returns a go.mod whose modules of this repository are required as the version that is written.
+// required returns a go.mod in which modules of this repository are required at the written version.
 func required(file, version string, paths map[string]string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -96,7 +97,7 @@ func required(file, version string, paths map[string]string) ([]byte, error) {
 	return text, nil
 }
 
-// zipped makes the archive of a module. Every module has the licence, which stands at the root.
+// zipped returns the archive of a module. Every module gets the licence, which is at the root.
 func zipped(root, dir, prefix string, files []string, mod []byte) ([]byte, error) {
 	var b bytes.Buffer
 	to := zip.NewWriter(&b)
@@ -120,7 +121,7 @@ func zipped(root, dir, prefix string, files []string, mod []byte) ([]byte, error
 		}
 		is, err := os.Lstat(filepath.Join(root, file))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed, and not yet committed
+			continue // removed, but not yet committed
 		}
 		if err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/internal/arch"
 )
 
-// tree makes a repository of files, by their paths.
+// tree creates a repository of files, by their paths.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -44,7 +44,7 @@ var small = map[string]string{
 	"bench/b.go":      "package bench\n",
 }
 
-// What is written is what the go command takes for modules.
+// The go command accepts the written files as modules.
 func TestWrite(t *testing.T) {
 	out := t.TempDir()
 	if err := write(tree(t, small), out, "v0.0.0-test", []string{".", "below"}); err != nil {
@@ -80,7 +80,7 @@ func TestForeignReplacement(t *testing.T) {
 	}
 }
 
-// The command of runs on Temporal is installed by its path, outside of any clone, from the modules of this repository
+// The command for runs on Temporal is installed by its path, outside of any clone, from the modules of this repository
 // as a proxy serves them.
 func TestInstallsOutsideTheTree(t *testing.T) {
 	if testing.Short() {
@@ -105,20 +105,20 @@ func TestInstallsOutsideTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, proxy, _ := strings.Cut(env, "\n") // what is there need not be fetched again
+	cache, proxy, _ := strings.Cut(env, "\n") // what exists need not be fetched again
 	said := install(t, out, address(filepath.Join(cache, "cache", "download"))+","+proxy, "github.com/agentscript/agentscript/"+cmd+"@v0.0.0-test", "--help")
 	if !strings.Contains(said, "worker") {
 		t.Errorf("the command says\n%s", said)
 	}
 }
 
-// address is a directory as that of a proxy.
+// address returns a directory as the address of a proxy.
 func address(dir string) string {
 	return "file://" + "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
 }
 
-// install installs a command from what was written in a directory, and runs it. The module cache is another one, since
-// the same version has other files the next time.
+// install installs a command from what was written in a directory, and runs it. It uses another module cache, since the
+// same version has different files the next time.
 func install(t *testing.T, from, others, pkg string, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()

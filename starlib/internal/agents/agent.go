@@ -24,7 +24,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Rows are the builtins that make agents and their parts.
+// Rows returns the builtins that make agents and their parts.
 func Rows() []table.Builtin {
 	return slices.Concat(agentRows(), routerRows(), asToolRows(), serverRows(), verifyRows(), imageRows(), budgetRows(), recoveryRows(), policyRows(), hookRows(), memoryRows())
 }
@@ -107,7 +107,8 @@ func agentRows() []table.Builtin {
 	}
 }
 
-// agentName is the agent's name: given, its variable's, the enclosing function's, or what it is.
+// agentName returns the agent's name: the given name, the name of its variable or of the enclosing function, or a
+// description of the agent.
 func agentName(c *table.Call) string {
 	if c.Has("name") {
 		return c.Str("name")
@@ -145,13 +146,13 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 	for _, item := range c.List("skills") {
 		switch sk := item.(type) {
 		case *value.Skill:
-			own := *sk.Skill // the engine settles its types by the agent
+			own := *sk.Skill // a copy, since the engine sets the skill's types from the agent
 			spec.Skills = append(spec.Skills, &own)
 		case *value.Failed:
 			c.Incomplete = true
 		}
 	}
-	if !hasServers(spec) { // else a run alone knows
+	if !hasServers(spec) { // otherwise only a run knows the tools
 		chosen(c, spec.Choice, toolNames(spec))
 	}
 	if len(c.Problems) > 0 || c.Incomplete {
@@ -161,14 +162,14 @@ func agentFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	v, err := c.NodeMade(func(session *flow.Session, site flow.Site) *flow.Node { return session.Agent(site, spec) })
-	calledBy(c, spec) // Agent has settled the types
+	calledBy(c, spec) // flow.Agent has set the types
 	return v, err
 }
 
-// pairs is how many steps of loading it takes to check an agent's skills against its tools, and its rules against both:
-// each may be a list that many agents share.
+// pairs returns the number of loading steps charged for checking an agent's skills against its tools, and its rules
+// against both: each may be a list that many agents share.
 func pairs(a *agent.Spec) int {
-	const each = 32 // rules are looked at without tools, too, and skills without rules
+	const each = 32 // rules are checked even without tools, and skills even without rules
 	n, tools := 0, len(a.Tools)
 	for _, sk := range a.Skills {
 		n += (1 + sk.Policy.Len()) * (each + len(a.Tools) + len(sk.Tools))
@@ -177,7 +178,7 @@ func pairs(a *agent.Spec) int {
 	return (n + a.Policy.Len()*(each+tools)) / 4
 }
 
-// calledBy remembers how an agent calls its functions.
+// calledBy records how an agent calls its functions.
 func calledBy(c *table.Call, spec *agent.Spec) {
 	if run := c.Arg("run"); run != nil {
 		lint.Called(c.State, run, script.Contract{Params: []*generable.Type{spec.In}, Result: spec.Out, Role: "run of ", Who: spec.Name})
@@ -200,7 +201,7 @@ func calledBy(c *table.Call, spec *agent.Spec) {
 	}
 }
 
-// instructed reads what agent and verify both take: prompt, tools and budget.
+// instructed reads the parameters that agent and verify share: prompt, tools and budget.
 func instructed(c *table.Call, spec *agent.Spec) {
 	spec.PromptSpan, spec.ModelSpan = c.ArgSpan("prompt"), c.ArgSpan("model")
 	switch p := c.Arg("prompt").(type) {
@@ -222,7 +223,7 @@ func instructed(c *table.Call, spec *agent.Spec) {
 	}
 }
 
-// tasked reads the task, which stands behind the input.
+// tasked reads the task, which follows the input.
 func tasked(c *table.Call, spec *agent.Spec) {
 	spec.TaskSpan = c.ArgSpan("task")
 	switch task := c.Arg("task").(type) {
@@ -234,8 +235,8 @@ func tasked(c *table.Call, spec *agent.Spec) {
 	}
 }
 
-// OfOneAgent names the bounds of a budget that are about the conversation of one agent. A budget with a name is
-// for several: it says none of one.
+// OfOneAgent returns the names of the bounds of a budget that concern the conversation of one agent. A named budget is
+// for several agents, and has none.
 func OfOneAgent(l engine.Limits) []string {
 	var names []string
 	for _, r := range []struct {
@@ -249,7 +250,7 @@ func OfOneAgent(l engine.Limits) []string {
 	return names
 }
 
-// idle reports what an agent that is a function does nothing with.
+// idle reports parameters that have no effect on an agent that is a function.
 func idle(c *table.Call) {
 	if !c.Has("run") {
 		return
@@ -264,7 +265,7 @@ func idle(c *table.Call) {
 	}
 	for _, p := range c.Row.Params {
 		switch p.Name {
-		case "input", "output", "name", "run": // all else is of a model
+		case "input", "output", "name", "run": // everything else configures a model
 		case "budget":
 			b, ok := c.Arg(p.Name).(*value.Budget)
 			if !ok {
@@ -315,7 +316,7 @@ var (
 	}}
 	BudgetKind = &table.Kind{Word: "budget(...)", Stub: "Budget", Accept: value.As[*value.Budget], Hint: hintBudget}
 	modelKind  = &table.Kind{Word: "model(...)", Stub: "Model", Accept: value.As[*modelValue]}
-	// promptKind takes a template, which is a node of its own otherwise.
+	// promptKind takes a template, which would be a node otherwise.
 	promptKind = &table.Kind{Word: "template(...)", Stub: "Node", Accept: func(v starlark.Value) (starlark.Value, bool) {
 		n, ok := v.(*value.Node)
 		return v, ok && (n.Template != nil || n.Node.Failed())
@@ -326,7 +327,7 @@ var (
 		}
 		return table.HintFunction(v)
 	}}
-	// toolFunctionKind takes what tool makes a tool of, or changes.
+	// toolFunctionKind takes what tool can turn into a tool or change.
 	toolFunctionKind = table.AnyOf(table.Hinted(functionKind, func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {
 			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
@@ -345,7 +346,7 @@ var (
 	knowledgeDict = table.Hinted(table.Worded("dict of knowledge(...)", table.DictOf(&table.Kind{Word: "knowledge(...), str or function", Stub: "Knowledge | str", Accept: value.Either(value.As[*value.Knowledge], value.As[starlark.String], value.As[*starlark.Function])})), func(v starlark.Value) string { return `write {"key": knowledge("what it is about", text)}` })
 )
 
-// hintTool says how what is no tool gets to a model.
+// hintTool says how a value that is not a tool can reach a model.
 func hintTool(v starlark.Value) string {
 	switch v := v.(type) {
 	case *value.Node:

@@ -39,7 +39,7 @@ func budgetParams() []table.Param {
 	}
 }
 
-// hintBudget says what to write instead of what is no budget.
+// hintBudget says what to write instead of a value that is not a budget.
 func hintBudget(v starlark.Value) string {
 	switch v := v.(type) {
 	case *starlark.Dict:
@@ -106,12 +106,12 @@ func budgetFunc(c *table.Call) (starlark.Value, error) {
 	return &value.Budget{Limits: l}, nil
 }
 
-// mostWarnings bounds the parts of a bound that are told.
+// mostWarnings bounds the parts of a bound that are reported.
 const mostWarnings = 100
 
-// sameBudget refuses a budget of a name that one with other bounds has.
+// sameBudget reports a budget with the name of an earlier one whose bounds differ.
 func sameBudget(c *table.Call, l *engine.Limits) {
-	if l.Name == "" || c.Running() { // a run takes the least of them
+	if l.Name == "" || c.Running() { // a run takes the lowest of them
 		return
 	}
 	first, known := c.State.Budgets[l.Name]
@@ -128,8 +128,8 @@ func sameBudget(c *table.Call, l *engine.Limits) {
 	}
 }
 
-// GivenBudget is what a budget bounds that a call is given. It notes, once for a budget, that two who are given
-// money or tokens under no name have as much each.
+// GivenBudget returns the bounds of a budget that a call is given. If a budget of money or tokens has no name and is
+// given a second time, it notes, once for the budget, that each user may spend all of it.
 func GivenBudget(c *table.Call, b *value.Budget) engine.Limits {
 	l := b.Limits
 	_, tokens := l.Tokens.Value()
@@ -163,7 +163,7 @@ var (
 )
 
 func remainingFunc(c *table.Call) (starlark.Value, error) {
-	if err := c.Env.Thread.Debit(c.Thread().Steps); err != nil { // all of them: they are told of
+	if err := c.Env.Thread.Debit(c.Thread().Steps); err != nil { // all of them: they are reported
 		return nil, err
 	}
 	v, err := run.Remaining(c.Env.Branch)

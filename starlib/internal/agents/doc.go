@@ -1,3 +1,3 @@
-// Package agents has the builtins that make agents and their parts: skills, tools, servers,
-// budgets, policies, hooks, memories and what is done about calls that fail.
+// Package agents has the builtins that make agents and their parts: skills, tools, servers, budgets, policies, hooks,
+// memories and the handling of failed calls.
 package agents

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// hookDocs say what each hook is called with.
+// hookDocs describe the arguments of each hook.
 var hookDocs = map[string]string{
 	"before_tool":       "before a call of a tool: (name, args); returns proceed(), proceed(args), deny(reason), substitute(result) or None",
 	"after_tool":        "after a call that succeeded: (name, args, result); returns proceed(), deny(reason), substitute(result) or None",
@@ -106,10 +106,10 @@ func substituteFunc(c *table.Call) (starlark.Value, error) {
 	return value.FromData(agent.Substitute(v).Value()), nil
 }
 
-// guardAside are the parameters of a tool that say when and how it is called.
+// guardAside lists the parameters of a tool that set when and how it may be called.
 const guardAside = "on_error on_unknown timeout max_result untrusted max only_after forbidden"
 
-// ruleParams are what tool(...) says about when a tool may be called, and what its results are.
+// ruleParams are the parameters of tool(...) for when a tool may be called and what its results are.
 func ruleParams() []table.Param {
 	return []table.Param{
 		table.Opt("untrusted", table.BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
@@ -127,16 +127,16 @@ var toolNameKind = table.Hinted(table.Naming(table.StrKind, table.ToolName), fun
 	return ""
 })
 
-// toolChoiceKind takes what the first answer must do.
+// toolChoiceKind takes what the first answer must call.
 var toolChoiceKind = table.Worded("str", table.AnyOf(table.OneOf("auto", "required", "none"), toolNameKind))
 
-// reasonKind takes a reason that a model is told.
+// reasonKind takes a reason that is shown to a model.
 var reasonKind = table.Texts(func(_ *table.Param, reason string) []table.Fault {
 	return table.FaultIf(strings.TrimSpace(reason) == "", "say why: the model is told; or leave it out", "the reason is empty")
 })
 
-// ruled reads them. A tool that is given may have rules, of the host say: more of them make it stricter, and
-// none takes one away.
+// ruled reads the parameters of [ruleParams]. A given tool may have rules already, for example from the host: further
+// rules make it stricter, and none removes one.
 func ruled(c *table.Call, t *agent.Tool) {
 	t.Untrusted = t.Untrusted || c.Bool("untrusted", false)
 	var rules agent.ToolRules

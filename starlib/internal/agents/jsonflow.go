@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// FlowRows are the builtins that read compositions from files.
+// FlowRows returns the builtins that read compositions from files.
 func FlowRows() []table.Builtin {
 	localKind := &table.Kind{Word: "tool(...) or function", Stub: "Tool | Callable", Accept: value.Either(value.As[*value.Tool], value.As[*starlark.Function], value.As[*value.Failed])}
 	return []table.Builtin{
@@ -48,7 +48,7 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 		return c.Placeholder(), nil
 	}
 	from := c.State.ByName[c.Pos.Filename()]
-	p, _ := c.State.Resolve(from, name, at) // it was read
+	p, _ := c.State.Resolve(from, name, at) // it was read already
 	f, found, read := (*flowjson.Flow)(nil), diag.List(nil), false
 	if entry := c.State.Flow; entry != nil && p == path.Clean(c.State.Disk.Entry) {
 		f, found, read = entry.Flow(o)
@@ -73,7 +73,7 @@ func loadFlowFunc(c *table.Call) (starlark.Value, error) {
 	return value.NewNode(c.State, f.Node(c.State.Session)), nil
 }
 
-// localTools are the functions that a script gives a flow, under the names of the flow.
+// localTools returns the functions that a script passes to a flow, by their names in the flow.
 func localTools(c *table.Call) map[string]*agent.Tool {
 	tools := map[string]*agent.Tool{}
 	given, _ := c.Arg("tools").(*starlark.Dict)

@@ -88,7 +88,7 @@ func memoryFunc(c *table.Call) (starlark.Value, error) {
 	return &value.Memory{Bank: c.State.Session.Memory(c.FuncSpan(), m), State: c.State}, nil
 }
 
-// memoryCall is one operation of a script on a memory.
+// memoryCall executes one operation of a script on a memory.
 func memoryCall(c *table.Call, op agent.MemoryOp) (starlark.Value, error) {
 	v := c.Receiver.(*value.Memory)
 	if v.Bank.Shared && c.Has("slot") {
@@ -133,7 +133,7 @@ func compressFunc(c *table.Call) (starlark.Value, error) {
 	return &historyValue{Kind: "history", Text: "compress(...)", Of: h}, nil
 }
 
-// history reads what an agent or a flow says of its history, nil when it says nothing.
+// history reads the history parameter of an agent or a flow. It returns nil if it was not given.
 func history(c *table.Call) *agent.History {
 	switch v := c.Arg("history").(type) {
 	case *historyValue:

@@ -11,7 +11,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// oauthValue says how the token of a server is come by.
+// oauthValue configures how a server's token is obtained.
 type oauthValue = value.Opaque[*remote.OAuth]
 
 var (
@@ -103,7 +103,7 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 	return c.Made(&oauthValue{Kind: "oauth", Text: "oauth(" + how.Grant + ")", Of: how})
 }
 
-// notInScope reports what RFC 6749 leaves out of scopes.
+// notInScope reports whether RFC 6749 excludes a character from scopes.
 func notInScope(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' }
 
 func isDocument(id string) bool {
@@ -111,7 +111,7 @@ func isDocument(id string) bool {
 	return err == nil && u.Host != "" && strings.Trim(u.Path, "/") != "" && u.User == nil && u.Fragment == ""
 }
 
-// serverAuth reads how a server's token is come by.
+// serverAuth reads how a server's token is obtained.
 func serverAuth(c *table.Call, spec *remote.Server) *remote.OAuth {
 	v, ok := c.Arg("auth").(*oauthValue)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Observer reads the functions that are to see the agent's answers; nil when there are none.
+// onlooker reads the functions that observe the agent's answers. It returns nil if there are none.
 func onlooker(c *table.Call, out *generable.Type) agent.Observer {
 	o := &thread.Observer{State: c.State, Token: beside(c, "on_token"), Partial: beside(c, "on_partial")}
 	if o.Partial != nil && (out == nil || !out.HasSchema()) {
@@ -23,7 +23,7 @@ func onlooker(c *table.Call, out *generable.Type) agent.Observer {
 	return o
 }
 
-// beside reads a function of one argument that holds nothing but what the module holds.
+// beside reads a function of one argument that uses only what the module holds.
 func beside(c *table.Call, param string) *starlark.Function {
 	fn, ok := c.Arg(param).(*starlark.Function)
 	if !ok {

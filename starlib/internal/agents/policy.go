@@ -46,7 +46,7 @@ var patternKind = table.Vetted(table.Hinted(table.StrKind, func(v starlark.Value
 	return []table.Fault{{Code: e.Code, Text: e.Message, Full: true, Help: []string{e.Help}}}
 })
 
-// badPattern is why a pattern cannot be read, nil when it can.
+// badPattern returns why a pattern cannot be parsed, or nil.
 func badPattern(v starlark.Value) *engine.Error {
 	s, _ := v.(starlark.String)
 	var e *engine.Error
@@ -57,7 +57,7 @@ func badPattern(v starlark.Value) *engine.Error {
 
 var policyKind = &table.Kind{Word: "policy(...)", Stub: "Policy", Accept: value.As[*policyValue], Hint: table.CallHint("policy", "deny", "ask", "allow")}
 
-// policyArg is the policy argument, nil when it was not given.
+// policyArg returns the policy argument, or nil if it was not given.
 func policyArg(c *table.Call) *policy.Policy {
 	if v, ok := c.Arg("policy").(*policyValue); ok {
 		return v.Of.WithSpan(c.ArgSpan("policy"))
@@ -77,7 +77,7 @@ func policyFunc(c *table.Call) (starlark.Value, error) {
 			if !ok {
 				return c.Placeholder(), nil
 			}
-			if c.Flawed && badPattern(item) != nil { // the others are looked at
+			if c.Flawed && badPattern(item) != nil { // the other patterns are checked
 				continue
 			}
 			*part.to = append(*part.to, string(s))

@@ -29,8 +29,8 @@ var toolEffectKind = table.Hinted(table.OneOf("read", "idempotent", "once"), fun
 var remediesDoc = "fix(...), again(...), escalate(...), give_up(...), a list of them, recover(...) to separate bad arguments from failures, or a function of the ToolFailure (." +
 	strings.Join(agent.ToolFailureType.FieldNames(), " .") + ") that returns one of them, or None to let the model hear of it"
 
-// recoveryRows are what a script says about calls of tools that fail. Their names are those that
-// scripts give to functions as well: a script may.
+// recoveryRows returns the builtins for the handling of failed tool calls. Scripts may bind their names, which are
+// common names of functions.
 func recoveryRows() []table.Builtin {
 	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "why; the error of the call when left out"}
 	row := func(name, returns string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
@@ -89,7 +89,7 @@ func (v *recoveryValue) String() string { return "recover(...)" }
 
 func (v *recoveryValue) Type() string { return "recovery" }
 
-// callAgain is for those who look for the retry of nodes.
+// callAgain is the help for scripts that use the retry of nodes instead.
 const callAgain = "write again(2): the call is made again, up to so often"
 
 var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.RemedyAgain: "again", agent.RemedyEscalate: "escalate",
@@ -97,7 +97,7 @@ var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.Remed
 
 var (
 	thenKind = table.OneOf("call", "result")
-	// severityKind takes the words in any case.
+	// severityKind accepts the words in any case.
 	severityKind = func() *table.Kind {
 		k := table.OneOf("low", "medium", "high", "critical")
 		exact, hint := k.Accept, k.Hint
@@ -144,7 +144,7 @@ var (
 		}}, remedyKind, table.ListOf(remedyKind)))
 )
 
-// recovery reads on_error or on_tool_error: what is not given by class serves both.
+// recovery reads on_error or on_tool_error. Remedies that are not given by class serve both classes.
 func recovery(c *table.Call, name string) *agent.Recovery {
 	switch v := c.Arg(name).(type) {
 	case nil:
@@ -164,7 +164,7 @@ func recovery(c *table.Call, name string) *agent.Recovery {
 	return r
 }
 
-// remedies reads one remedy or a list of them; a function decides when it is asked.
+// remedies reads one remedy or a list of them. A function decides when a call has failed.
 func remedies(c *table.Call, name string) []agent.Remedy {
 	var list []starlark.Value
 	switch v := c.Arg(name).(type) {
@@ -254,7 +254,7 @@ func fixedFunc(c *table.Call) (starlark.Value, error) {
 	return &remedyValue{r: agent.Remedy{Do: agent.RemedyFixed, Value: v, Args: c.Str("then") == "call", Span: c.FuncSpan()}}, nil
 }
 
-// judge is a function of the script that decides about a call that failed or, as a fixer, mends it.
+// judge is a function of the script that decides about a failed call or, as a fixer, corrects it.
 type judge struct {
 	*thread.Callback
 	fixes bool
@@ -295,16 +295,16 @@ func (j *judge) Judge(b engine.Branch, f *agent.ToolFailure) (agent.Remedy, erro
 	return agent.Remedy{Do: agent.RemedyFixed, Value: v}, nil
 }
 
-// askingTools are the builtins that a model may be given as tools. They are made once: one that an agent
-// and its skill both list is offered once.
+// askingTools are the builtins that can be tools of a model. They are made once, so that one that an agent and its
+// skill both list is offered once.
 var askingTools = sync.OnceValue(func() map[string]*agent.Tool {
 	return map[string]*agent.Tool{"escalate": agent.EscalateTool(), "give_up": agent.AbandonTool()}
 })
 
-// asks is the tool that a builtin is for a model, or nil.
+// asks returns the tool that a builtin is for a model, or nil.
 func asks(v *starlark.Builtin) *agent.Tool { return askingTools()[v.Name()] }
 
-// guarded applies what tool says about failures and bounds of a tool.
+// guarded applies the failure handling and the bounds that tool sets for a tool.
 func guarded(c *table.Call, t *agent.Tool) {
 	if r := recovery(c, "on_error"); r != nil {
 		t.OnError = r

@@ -29,7 +29,7 @@ func routerRows() []table.Builtin {
 	}
 }
 
-// routerValue is what router returns.
+// routerValue is the result of router.
 type routerValue = value.Opaque[agent.Selection]
 
 // selectKind takes what chooses among skills.
@@ -67,7 +67,7 @@ func routerFunc(c *table.Call) (starlark.Value, error) {
 	return c.Made(&routerValue{Kind: "router", Text: "router(...)", Of: sel})
 }
 
-// selection reads what chooses among the skills of an agent, nil when nothing does.
+// selection reads what chooses among the skills of an agent. It returns nil if nothing does.
 func selection(c *table.Call) *agent.Selection {
 	switch v := c.Arg("select").(type) {
 	case nil, *value.Failed:
@@ -82,8 +82,8 @@ func selection(c *table.Call) *agent.Selection {
 	}
 }
 
-// textsGiven lists the texts that a function of the script spells out as its result, and tells
-// whether it gives nothing else.
+// textsGiven lists the literal texts that a function of the script can return, and reports whether it returns nothing
+// else.
 func textsGiven(c *script.State, v starlark.Value) (texts []agent.Literal, all bool) {
 	fn, ok := v.(*starlark.Function)
 	if !ok {

@@ -45,15 +45,15 @@ var (
 	})
 )
 
-// badServer is a fault in what reaches a server, where it is wrong.
+// badServer is a fault in how a server is reached, if wrong is true.
 func badServer(wrong bool, help, format string, args ...any) []table.Fault {
 	return table.Coded(diag.BadServer, table.FaultIf(wrong, help, format, args...))
 }
 
-// settingNames say what names are like.
+// settingNames describe valid names.
 var settingNames = map[string]string{"env": "variables are named like API_TOKEN", "headers": "headers are named like Authorization or X-Api-Key"}
 
-// badSettings lists names and values that no header or variable can have.
+// badSettings lists names and values that are invalid in a header or variable.
 func badSettings(p *table.Param, v starlark.Value) []table.Fault {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
@@ -145,11 +145,11 @@ func mcpFunc(c *table.Call) (starlark.Value, error) {
 
 const serverNameHelp = "use letters, digits, - and _, 32 at most: tools are called server.tool, and server__tool by models"
 
-// fitsServer reports whether a name can stand in server.tool, and in the name of a tool as a model
-// calls it.
+// fitsServer reports whether a name is valid as the server in server.tool, and in the name of a tool that a model
+// calls.
 func fitsServer(name string) bool { return name != "" && remote.NameOf(name) == name }
 
-// reached settles how the server is reached.
+// reached reads how the server is reached.
 func reached(c *table.Call, spec *remote.Server) {
 	switch {
 	case c.Passed("command") == c.Passed("url"):
@@ -178,8 +178,7 @@ func reached(c *table.Call, spec *remote.Server) {
 	}
 }
 
-// serverSettings reads headers or variables. They have a meaning for servers that are reached in one
-// way, and not in the other.
+// serverSettings reads headers or variables. Each applies only to servers that are reached in one of the two ways.
 func serverSettings(c *table.Call, name, of, other string) []remote.Setting {
 	d, ok := c.Arg(name).(*starlark.Dict)
 	if !ok || d.Len() == 0 {
@@ -217,7 +216,7 @@ func serverList(c *table.Call) []*remote.Server {
 	return out
 }
 
-// hasServers reports whether an agent has tools that only a run knows.
+// hasServers reports whether an agent has tools that only a run can list.
 func hasServers(spec *agent.Spec) bool {
 	return len(spec.Servers) > 0 || slices.ContainsFunc(spec.Skills, func(sk *agent.Skill) bool { return len(sk.Servers) > 0 })
 }

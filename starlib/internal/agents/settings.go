@@ -20,7 +20,7 @@ import (
 // modelDoc describes the parameter that names a model.
 const modelDoc = `"provider/model", a list of them, of which each is asked when the one before cannot answer, or model(...); the run's default when left out`
 
-// samplingNames are the names of samplingParams.
+// samplingNames lists the names of samplingParams.
 const samplingNames = "temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra"
 
 func toolChoiceParam() table.Param {
@@ -48,12 +48,12 @@ func samplingParams() []table.Param {
 	}
 }
 
-// intervalKind takes how often an agent is asked for its thoughts.
+// intervalKind takes after how many steps an agent is asked for its thoughts.
 var intervalKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
 	return table.Coded(diag.LoopBound, table.FaultIf(n < 1, "leave it out for an agent that is not asked for its thoughts", "want at least 1, got %d", n))
 })
 
-// settings are what agent and model say of a model and its calls.
+// settings are the parameters of agent and model that configure a model and its calls.
 type settings struct {
 	name       string
 	fallbacks  []string
@@ -83,8 +83,8 @@ func settingsGiven(c *table.Call) settings {
 	return s
 }
 
-// ownMembers reports what every request says itself, which extra could only replace. What a provider's own
-// requests say besides is known when one is made.
+// ownMembers reports members of extra that every request sets itself, and that extra could only replace. What else a
+// provider's requests set is known only when one is built.
 func ownMembers(c *table.Call) {
 	extra, ok := c.Arg("extra").(*starlark.Dict)
 	if !ok {
@@ -108,13 +108,13 @@ func ownMembers(c *table.Call) {
 }
 
 var (
-	// modelNames takes a list of models, of which the first is asked first.
+	// modelNames takes a list of models, which are tried in order.
 	modelNames = table.Vetted(table.ListOf(modelName), func(_ *table.Param, v starlark.Value) []table.Fault {
 		if starlark.Len(v) == 0 {
 			return table.Faultf(`write ["provider/model", ...], or leave it out for the run's default`, "the list names no model")
 		}
 		names := table.Sequence(v)
-		seen := map[starlark.Value]bool{} // of texts
+		seen := map[starlark.Value]bool{} // texts only
 		for i, m := range names {
 			if _, text := m.(starlark.String); text && seen[m] {
 				found := table.Faultf("a model that could not answer is not asked again; retry(...) asks the same agent again", "%s is listed twice", m)
@@ -137,7 +137,7 @@ func models(c *table.Call, name string, s *settings) {
 	}
 }
 
-// modelNamed is what the parameter model says.
+// modelNamed returns the settings that the parameter model holds.
 func modelNamed(c *table.Call) settings {
 	if m, ok := c.Arg("model").(*modelValue); ok {
 		return m.Of
@@ -147,12 +147,12 @@ func modelNamed(c *table.Call) settings {
 	return s
 }
 
-// into puts the settings into an agent.
+// into copies the settings into an agent.
 func (s settings) into(spec *agent.Spec) {
 	spec.Model, spec.Fallbacks, spec.Params, spec.Structured = s.name, s.fallbacks, s.params, s.structured
 }
 
-// over fills in what s leaves open from other.
+// over returns s, with the settings that s leaves open taken from other.
 func (s settings) over(other settings) settings {
 	if s.name == "" {
 		s.name, s.fallbacks = other.name, other.fallbacks
@@ -176,7 +176,7 @@ func (s settings) over(other settings) settings {
 	return s
 }
 
-// toolNames are the tools that an agent's model may call, whatever skill they belong to.
+// toolNames returns the tools that an agent's model may call, in any skill.
 func toolNames(spec *agent.Spec) []string {
 	name := func(t *agent.Tool) string { return t.Name }
 	names := text.Each(spec.Tools, name)
@@ -189,7 +189,7 @@ func toolNames(spec *agent.Spec) []string {
 	return names
 }
 
-// chosen reports a tool that must be called and is not there.
+// chosen reports a tool choice that names a missing tool.
 func chosen(c *table.Call, choice model.ToolChoice, tools []string) {
 	if !c.Has("tool_choice") || choice.Mode == model.ChoiceAuto || choice.Mode == model.ChoiceNone {
 		return

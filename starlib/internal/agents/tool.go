@@ -51,7 +51,7 @@ func toolFunc(c *table.Call) (starlark.Value, error) {
 	return c.Made(&value.Tool{Tool: t})
 }
 
-// changed is a tool with another way to fail: what it is stays.
+// changed returns a tool with other failure handling and bounds. What the tool does stays the same.
 func changed(c *table.Call, had *agent.Tool) (starlark.Value, error) {
 	for _, name := range []string{"params", "effect", "returns", "name"} {
 		if c.Has(name) {
@@ -68,7 +68,7 @@ func changed(c *table.Call, had *agent.Tool) (starlark.Value, error) {
 	return c.Made(&value.Tool{Tool: &t})
 }
 
-// toolList reads a list of tools; a function that declares its parameters is one.
+// toolList reads a list of tools. A function that declares its parameters is a tool.
 func toolList(c *table.Call) []*agent.Tool {
 	var out []*agent.Tool
 	for i, item := range c.List("tools") {
@@ -92,14 +92,14 @@ func toolList(c *table.Call) []*agent.Tool {
 	return out
 }
 
-// stepsPerTool is what making a tool takes off the steps of loading: many agents may share a list of functions.
+// stepsPerTool is the number of loading steps charged for making a tool: many agents may share a list of functions.
 const stepsPerTool = 64
 
-// tool makes a tool of a function, whose parameters are typed by given, by a default that is
-// a type, or by a plain default; nil when something is wrong. It returns a value of any type when returns is nil.
+// tool makes a tool from a function. Its parameters are typed by given, by a default that is a type, or by a plain
+// default. The result has any type if returns is nil. tool returns nil if something is wrong.
 func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, returns *generable.Type, at diag.Span) *agent.Tool {
 	before := len(c.Problems)
-	_ = c.State.Spend(stepsPerTool) // when none are left, the next call ends the load
+	_ = c.State.Spend(stepsPerTool) // if none are left, the next call ends the load
 	params := parameters(c, fn, given, at)
 	name := fn.Name()
 	if name == "lambda" && !c.Has("name") {
@@ -136,7 +136,7 @@ func tool(c *table.Call, fn *starlark.Function, given *starlark.Dict, returns *g
 	return &agent.Tool{Name: name, Doc: doc, Params: t, Class: engine.ClassRead, Run: run}
 }
 
-// undescribed warns a strict session, once for each function, of a tool that says nothing about itself.
+// undescribed warns a strict session, once for each function, of a tool without a description.
 func undescribed(c *table.Call, name string, fn *starlark.Function) {
 	if c.Running() || !c.State.Session.Strict {
 		return
@@ -201,8 +201,8 @@ func parameters(c *table.Call, fn *starlark.Function, given *starlark.Dict, at d
 	return params
 }
 
-// stray reports a type that is given for no parameter of the function. The parameter that it
-// must be meant for is not reported as well.
+// stray reports a type that is given for a parameter that the function does not have. It does not report the parameter
+// that it must have been meant for.
 func stray(c *table.Call, fn *starlark.Function, params []value.Parameter, given *starlark.Dict, key starlark.Value, entry table.Piece) {
 	name, ok := key.(starlark.String)
 	d := c.Problemf(diag.UnknownArgument, c.PartSpan(c.Refs[c.ParamIndex("params")], entry), "%s has no parameter %s", fn.Name(), string(name))
@@ -235,14 +235,14 @@ func stray(c *table.Call, fn *starlark.Function, params []value.Parameter, given
 	}
 }
 
-// toolRun calls a function of the script with the fields of the arguments' record.
+// toolRun calls a function of the script with the fields of the argument record.
 type toolRun struct {
 	*thread.Callback
 	notes bool         // it uses a memory of the script
-	class engine.Class // the most that it does
+	class engine.Class // the strongest effect it can have
 }
 
-// UsesMemory tells the engine which calls of an answer keep its order.
+// UsesMemory reports whether calls keep their order within an answer.
 func (t *toolRun) UsesMemory() bool { return t.notes }
 
 func (t *toolRun) Call(b engine.Branch, args []generable.Value) (generable.Value, error) {
@@ -260,14 +260,14 @@ func (t *toolRun) Call(b engine.Branch, args []generable.Value) (generable.Value
 	return t.Result(s, nil, kwargs, nil)
 }
 
-// Info tells that the engine gives one argument, the record.
+// Info describes a function with one argument, the record.
 func (t *toolRun) Info() engine.FuncInfo {
 	info := t.About
 	info.Params, info.Needs = 1, 1
 	return info
 }
 
-// asToolRows make nodes tools: as a function, and as a method of the node.
+// asToolRows returns the builtins that make nodes tools: a function, and a method of nodes.
 func asToolRows() []table.Builtin {
 	params := []table.Param{
 		{Name: "name", Kind: table.NameKind, Default: "None", Doc: "the tool's name; else the node's"},
@@ -312,8 +312,8 @@ func asToolFunc(c *table.Call) (starlark.Value, error) {
 // Acts implements [agent.Acting].
 func (t *toolRun) Acts() engine.Class { return t.class }
 
-// settleAtEnd settles whether a tool of the script uses a memory and what the most is that it does, once all
-// that its function speaks of is there.
+// settleAtEnd determines whether a tool of the script uses a memory, and its effect class, once everything that its
+// function names is defined.
 func settleAtEnd(c *script.State, t *toolRun) {
 	settle := func() {
 		t.notes = c.Session.Banks() > 0 && lint.UsesMemory(c, t.Func)

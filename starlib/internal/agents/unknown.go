@@ -13,10 +13,10 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
-// unknownKind takes what is done about a call of which it is unknown whether it was carried out.
+// unknownKind takes what to do about a call whose outcome is unknown.
 var unknownKind = table.AnyOf(table.OneOf("ask", "fail", "retry"), table.CallKind)
 
-// unknownParam is on_unknown of a tool or a server.
+// unknownParam is the parameter on_unknown of a tool or a server.
 func unknownParam() table.Param {
 	return table.Opt("on_unknown", unknownKind, "None", `what is done in a resumed run about a call of effect "once" whose process ended before it could say what came of it: "ask" a person, "fail", "retry", `+
 		"or a function of the ToolFailure that returns fixed(result), again(), give_up(why), or None to have a person asked; else what the run says, which asks")
@@ -26,7 +26,7 @@ func unknownParam() table.Param {
 func unknown(c *table.Call) (engine.OnUnknown, agent.Judge) {
 	switch v := c.Arg("on_unknown").(type) {
 	case starlark.String:
-		word, _ := engine.ParseOnUnknown(string(v)) // the kind takes no other
+		word, _ := engine.ParseOnUnknown(string(v)) // the kind accepts no other word
 		return word, nil
 	case *starlark.Function:
 		lint.Called(c.State, v, script.Contract{Params: []*generable.Type{agent.ToolFailureType}, Remedy: true, Who: "on_unknown"})
@@ -35,7 +35,7 @@ func unknown(c *table.Call) (engine.OnUnknown, agent.Judge) {
 	return engine.UnknownUnset, nil
 }
 
-// ownUnknown reports on_unknown of a tool that is a function of the script.
+// ownUnknown reports on_unknown on a tool that is a function of the script.
 func ownUnknown(c *table.Call) {
 	if c.Has("on_unknown") {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("on_unknown"), "a function of the script is run again when its run is resumed: on_unknown is for tools of the host and of servers").Help =

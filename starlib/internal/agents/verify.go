@@ -46,7 +46,7 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 	instructed(c, spec)
 	tasked(c, spec)
 	task := spec.Task
-	spec.Task = "" // a str belongs to the system text
+	spec.Task = "" // a str is part of the system text
 	switch c.Arg("prompt").(type) {
 	case nil:
 		if task == "" && spec.TaskText == nil {
@@ -60,7 +60,7 @@ func verifyFunc(c *table.Call) (starlark.Value, error) {
 	if task != "" {
 		spec.Prompt = flow.JudgeText(spec.Prompt, task)
 	}
-	if !hasServers(spec) { // else a run alone knows
+	if !hasServers(spec) { // otherwise only a run knows the tools
 		chosen(c, spec.Choice, toolNames(spec))
 	}
 	if len(c.Problems) > 0 || c.Incomplete {

@@ -20,18 +20,18 @@ type param struct {
 	name     string
 	takes    string // its type or kind
 	doc      string
-	fallback string // what it is when it is not given; "" where it must be
+	fallback string // its default; "" if it is required
 	place    bool   // it can be given by position
 	keyword  bool   // it can be given by name
 	spread   string // * or **
 	values   []choice
-	names    []table.Subject // what a text that is given names
+	names    []table.Subject // the subject that a text argument names
 }
 
-// choice is a text that may be given, and a line about it.
+// choice is a possible text argument, with a line about it.
 type choice struct{ text, doc string }
 
-// callee is something that a call may call.
+// callee is something that a call may refer to.
 type callee struct {
 	name    string
 	params  []param
@@ -39,7 +39,7 @@ type callee struct {
 	doc     string
 }
 
-// callees returns what a call may call, as far as it is known.
+// callees returns what a call may refer to, as far as it is known.
 func (v *View) callees(call *syntax.CallExpr) (out []callee) {
 	for _, t := range v.called(call, 0) {
 		switch f := t.value.(type) {
@@ -90,7 +90,7 @@ var universal = map[string]callee{
 	"enumerate": {name: "enumerate", params: []param{{name: "iterable", place: true}, {name: "start", takes: "int", fallback: "0", place: true}}, returns: "list"},
 }
 
-// constructor is how an instance of a schema is made.
+// constructor returns the callee that makes an instance of a schema.
 func constructor(d *generable.Type) callee {
 	c := callee{name: d.String(), returns: d.String(), doc: d.Doc}
 	for i := range d.Fields {
@@ -104,7 +104,7 @@ func constructor(d *generable.Type) callee {
 	return c
 }
 
-// enumValues are the values of an enum, or of one that a type may be.
+// enumValues returns the values of an enum, or of the enums that a type may be.
 func enumValues(t *generable.Type) (out []choice) {
 	for _, part := range (thing{typ: t}).parts() {
 		if part.typ == nil || part.typ.Deref().Kind != generable.EnumType {
@@ -118,7 +118,7 @@ func enumValues(t *generable.Type) (out []choice) {
 	return out
 }
 
-// ofFunction is a function of the script that is known as a value.
+// ofFunction returns the callee for a function of the script that is known as a value.
 func ofFunction(fn *starlark.Function) callee {
 	text, docs := value.ParseDoc(fn.Doc())
 	c := callee{name: fn.Name(), doc: text, returns: "value"}
@@ -139,7 +139,7 @@ func ofFunction(fn *starlark.Function) callee {
 	return c
 }
 
-// ofDef is a function of the script that is known by its text.
+// ofDef returns the callee for a function of the script that is known by its text.
 func ofDef(def *syntax.DefStmt) callee {
 	c := callee{name: def.Name.Name, returns: "value"}
 	var docs map[string]string
@@ -170,7 +170,7 @@ func ofDef(def *syntax.DefStmt) callee {
 	return c
 }
 
-// ofRow is a builtin.
+// ofRow returns the callee for a builtin.
 func (v *View) ofRow(row *table.Builtin, call *syntax.CallExpr) callee {
 	c := callee{name: row.QualifiedName(), doc: row.Doc, returns: row.Returns}
 	for i := range row.Params {
@@ -195,7 +195,7 @@ func (v *View) ofRow(row *table.Builtin, call *syntax.CallExpr) callee {
 	return c
 }
 
-// literals are the texts that an annotation of the stub lists, each with the clause of the doc that speaks of it.
+// literals returns the texts that an annotation of the stub lists, each with the clause of the doc that describes it.
 func literals(stub, about string) (out []choice) {
 	for _, list := range literal().FindAllStringSubmatch(stub, -1) {
 		for _, one := range inQuotes().FindAllStringSubmatch(list[1], -1) {
@@ -217,8 +217,8 @@ var (
 	inQuotes = lazy.Regexp(`"([^"]*)"`)
 )
 
-// argument returns the call that the value at the place is an argument of, or an item of an argument, and the argument
-// as it is written; nil for none.
+// argument returns the call that has the value at the place as an argument or as an item of one, and the argument as
+// written. It returns nil if there is none.
 func (v *View) argument() (call *syntax.CallExpr, arg syntax.Expr) {
 	path := v.Query.path
 	for i := len(path) - 2; i > 0; i-- {
@@ -241,8 +241,8 @@ func (v *View) argument() (call *syntax.CallExpr, arg syntax.Expr) {
 	return nil, nil
 }
 
-// given are the names of the parameters that a call gives besides the argument at the place, and how many it gives by
-// position before it.
+// given returns the names of the parameters that a call sets besides the argument at the place, and the number of
+// positional arguments before it.
 func given(c *callee, call *syntax.CallExpr, at syntax.Expr) (names []string, before int) {
 	for _, arg := range call.Args {
 		a := startree.ArgOf(arg)
@@ -265,7 +265,7 @@ func given(c *callee, call *syntax.CallExpr, at syntax.Expr) (names []string, be
 	return names, before
 }
 
-// keywords lists the arguments that a call can still be given by name.
+// keywords lists the arguments that can still be added to a call by name.
 func (v *View) keywords(call *syntax.CallExpr, at syntax.Expr) (out []Candidate) {
 	for _, c := range v.callees(call) {
 		names, _ := given(&c, call, at)
@@ -278,7 +278,7 @@ func (v *View) keywords(call *syntax.CallExpr, at syntax.Expr) (out []Candidate)
 	return out
 }
 
-// line says what a parameter takes, and what for.
+// line describes in one line what a parameter takes and what it is for.
 func (p *param) line() string {
 	doc := firstLine(p.doc)
 	switch {
@@ -292,7 +292,7 @@ func (p *param) line() string {
 	return p.takes + ": " + doc
 }
 
-// expected lists the texts that the argument at the place of a call may be, where they are an enum's.
+// expected lists the texts that the argument at the place of a call may be, if its type is an enum.
 func (v *View) expected(call *syntax.CallExpr, arg syntax.Expr) (out []choice) {
 	for _, c := range v.callees(call) {
 		if p := c.paramOf(call, arg); p != nil {
@@ -302,7 +302,7 @@ func (v *View) expected(call *syntax.CallExpr, arg syntax.Expr) (out []choice) {
 	return out
 }
 
-// paramOf returns the parameter that takes an argument of a call, nil for none.
+// paramOf returns the parameter that takes an argument of a call, or nil.
 func (c *callee) paramOf(call *syntax.CallExpr, arg syntax.Expr) *param {
 	a := startree.ArgOf(arg)
 	if a.Name != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// lambdaWith finds the lambda around the place that has a parameter, and the call that it is given to.
+// lambdaWith finds the lambda around the place that has a parameter, and the call that it is passed to.
 func (v *View) lambdaWith(name string) (fn *syntax.LambdaExpr, call *syntax.CallExpr) {
 	for i := len(v.Query.path) - 1; i > 0; i-- {
 		lambda, ok := v.Query.path[i].(*syntax.LambdaExpr)
@@ -30,7 +30,7 @@ func (v *View) lambdaWith(name string) (fn *syntax.LambdaExpr, call *syntax.Call
 	return nil, nil
 }
 
-// handed returns what a call of a method of a node hands to a function: what the node returns.
+// handed returns what a call of a node's method passes to a function: the node's output.
 func (v *View) handed(call *syntax.CallExpr, steps int) []thing {
 	node := syntax.Expr(nil)
 	if dot, ok := call.Fn.(*syntax.DotExpr); ok {
@@ -47,7 +47,7 @@ func (v *View) handed(call *syntax.CallExpr, steps int) []thing {
 	return nil
 }
 
-// returned is the type that a node returns, nil where an expression is no node or that is not known.
+// returned returns the output type of a node, or nil if the expression is not a node or its type is unknown.
 func (v *View) returned(node syntax.Expr, steps int) *generable.Type {
 	for _, t := range v.of(node, steps) {
 		if n, ok := t.value.(*value.Node); ok && !n.Node.Failed() {
@@ -94,7 +94,7 @@ func (v *View) result(x *syntax.CallExpr, steps int) (out []thing) {
 	return out
 }
 
-// called returns what a call may call. The rows of methods say more than what a function knows of its values.
+// called returns what a call may refer to. The rows of methods say more than a function knows about its values.
 func (v *View) called(x *syntax.CallExpr, steps int) []thing {
 	if dot, ok := x.Fn.(*syntax.DotExpr); ok {
 		if methods := v.attribute(dot, steps); len(methods) > 0 && methods[0].row != nil {
@@ -104,7 +104,7 @@ func (v *View) called(x *syntax.CallExpr, steps int) []thing {
 	return v.of(x.Fn, steps+1)
 }
 
-// definition returns the text of a function of the script, nil for anything else.
+// definition returns the text of a function of the script, or nil for anything else.
 func (v *View) definition(t thing) *syntax.DefStmt {
 	fn, ok := t.value.(*starlark.Function)
 	if !ok || v.Query.tree == nil {

@@ -7,15 +7,15 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Completion is what can stand at a place.
+// Completion is what may appear at a place.
 type Completion struct {
-	Range // of the text that a candidate replaces
+	Range // the text that a candidate replaces
 	Items []Candidate
 }
 
-// Candidate is one thing that can stand at a place.
+// Candidate is one thing that may appear at a place.
 type Candidate struct {
-	Name   string // as it is shown
+	Name   string // as shown
 	Insert string // the text to write
 	Kind   string // argument, variable, function, builtin, type, node, module, field, method, value, file, model, agent or keyword
 	Doc    string // one line; may be empty
@@ -24,7 +24,7 @@ type Candidate struct {
 // mostOffered bounds the candidates of one place.
 const mostOffered = 500
 
-// Complete returns what can stand at the place that was asked about.
+// Complete returns what may appear at the place of the query.
 func (v *View) Complete(p *Place) Completion {
 	c := Completion{Range: p.Word}
 	if p.none {
@@ -32,7 +32,7 @@ func (v *View) Complete(p *Place) Completion {
 	}
 	offer := func(items []Candidate) { c.Items = append(c.Items, items...) }
 	path := v.Query.path
-	if len(path) == 0 { // the statement there could not be read
+	if len(path) == 0 { // the statement there could not be parsed
 		if !p.text {
 			offer(v.names(p.typed))
 		}
@@ -89,7 +89,7 @@ func (v *View) Complete(p *Place) Completion {
 
 func quoted(s string) string { return syntax.Quote(s, false) }
 
-// beginning keeps the candidates that begin with what is typed, whatever its case, each name once.
+// beginning keeps the candidates that begin with the typed text in any case, each name once.
 func (c Completion) beginning(typed string) Completion {
 	seen := map[string]bool{}
 	c.Items = slices.DeleteFunc(c.Items, func(i Candidate) bool {

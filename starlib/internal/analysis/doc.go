@@ -1,4 +1,4 @@
-// Package analysis reads files that are being written: unsaved, half-typed, with a cursor in them. It recovers what
-// can be read of a broken file, and says what can stand at a place and what stands there. It executes nothing; what
-// names hold is given to it by whoever loaded the recovered file.
+// Package analysis reads files that are being edited: they are unsaved and incomplete, and have a cursor. It recovers
+// what can be parsed of a broken file, and says what may appear at a place and what a name there means. It executes
+// nothing; the values of names come from the caller, which has loaded the recovered file.
 package analysis

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// unhandled lists the keys that the dict of a branch or match at the place does not have yet.
+// unhandled lists the keys that the dict of a branch or match at the place does not handle yet.
 func (v *View) unhandled() (out []Candidate) {
 	path := v.Query.path
 	var dict *syntax.DictExpr
@@ -51,7 +51,7 @@ func (v *View) unhandled() (out []Candidate) {
 	return out
 }
 
-// subject returns the types of what a branch or match decides about.
+// subject returns the types of the value that a branch or match tests.
 func (v *View) subject(call *syntax.CallExpr) []*generable.Type {
 	var on syntax.Expr
 	switch fn := call.Fn.(type) {
@@ -79,7 +79,7 @@ func (v *View) subject(call *syntax.CallExpr) []*generable.Type {
 	return types
 }
 
-// keysOf are the keys by which a branch tells the values of a type apart.
+// keysOf returns the keys by which a branch distinguishes the values of a type.
 func keysOf(t *generable.Type) (out []choice) {
 	switch d := t.Deref(); d.Kind {
 	case generable.UnionType, generable.OneOfType:

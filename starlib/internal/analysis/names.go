@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// names lists the names in scope that begin with what is typed, the nearest first, and the words of the language.
+// names lists the names in scope that begin with the typed text, nearest first, and the keywords of the language.
 func (v *View) names(typed string) (out []Candidate) {
 	add := func(name, kind string, about func() string) {
 		if startsWith(name, typed) {
@@ -69,15 +69,15 @@ func (v *View) names(typed string) (out []Candidate) {
 	return out
 }
 
-// unread is the line about a name whose statement is broken.
+// unread describes a name whose statement is broken.
 const unread = "its statement cannot be read yet"
 
-// startsWith reports whether a name begins with what is typed, whatever its case.
+// startsWith reports whether a name begins with the typed text in any case.
 func startsWith(name, typed string) bool {
 	return len(name) >= len(typed) && strings.EqualFold(name[:len(typed)], typed)
 }
 
-// words are those of the syntax.
+// words are the keywords.
 var words = map[string]string{
 	"and":      "x and y: y if x holds, else x",
 	"break":    "ends the loop",
@@ -97,7 +97,7 @@ var words = map[string]string{
 	"while":    "runs a block as long as a condition holds",
 }
 
-// universalLines say what the interpreter's own names are.
+// universalLines describe the interpreter's own names.
 var universalLines = map[string]string{
 	"None": "the value of what has none", "True": "the bool that holds", "False": "the bool that does not hold",
 	"abs": "abs(x): the absolute value of a number", "all": "all(items): whether all items hold",
@@ -123,8 +123,8 @@ func sorted(names starlark.StringDict) []string {
 	return keys
 }
 
-// members lists what x.name may be. Where nothing is known of x, it may be an instance of any schema of the script, or a
-// text.
+// members lists what x.name may be. If nothing is known about x, it may be an instance of any schema of the script, or
+// a text.
 func (v *View) members(x syntax.Expr) (out []Candidate) {
 	things := v.of(x, 0)
 	if len(things) == 0 {
@@ -181,7 +181,7 @@ func (v *View) membersOf(t thing) (out []Candidate) {
 	return out
 }
 
-// fieldsOf lists the fields of a schema, or of each that a type may be.
+// fieldsOf lists the fields of a schema, or of each schema that a type may be.
 func fieldsOf(t *generable.Type) (out []Candidate) {
 	for _, part := range (thing{typ: t}).parts() {
 		if part.typ == nil || part.typ.Deref().Kind != generable.RecordType {

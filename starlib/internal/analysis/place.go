@@ -4,22 +4,22 @@ import (
 	"strings"
 )
 
-// placeholder stands at the cursor where a name, or a part of a string, is asked for.
+// placeholder replaces a name, or a part of a string, at the cursor.
 const placeholder = "_at_the_cursor_"
 
-// Place is a place in a text, and the text as it can be read with a name there.
+// Place is a place in a text, with the text in a form that can be parsed with a name at the place.
 type Place struct {
-	Text  string   // with the placeholder, or recovered without it where nothing could be read
-	Lost  []string // names that statements bind which are not in Text
-	Word  Range    // of the name at the place, in the text as it was
+	Text  string   // with the placeholder, or recovered without it if that does not parse
+	Lost  []string // names bound by statements that are not in Text
+	Word  Range    // the name at the place, in the original text
 	typed string   // the part of the name before the place
 	found bool     // whether Text has the placeholder
-	text  bool     // it is in a string
-	none  bool     // nothing is asked for here: a comment, a number
+	text  bool     // the place is in a string
+	none  bool     // nothing can be completed here: a comment, a number
 }
 
-// At finds what an offset of a text asks for. The statement at the offset is completed so that it can be read, if
-// that is possible; other statements that cannot be read are blanked.
+// At examines an offset of a text. It completes the statement at the offset so that it can be parsed, if that is
+// possible, and blanks other statements that cannot be parsed.
 func At(text string, offset int) *Place {
 	text = legible(text)
 	offset = max(0, min(offset, len(text)))
@@ -58,8 +58,8 @@ func At(text string, offset int) *Place {
 	return p
 }
 
-// mended returns a text that ends in a block which begins at an offset, with lines of the block before the last one blanked
-// so that these can be read, and the names that the blanked lines bind; "" where there is nothing to mend.
+// mended returns a text that ends in the block at start, with lines before the last line of the block blanked so that
+// the block can be parsed, and the names that the blanked lines bind. It returns "" if there is nothing to blank.
 func mended(text string, start int) (string, []string) {
 	block := text[start:]
 	last := strings.LastIndexByte(block, '\n') + 1
@@ -69,9 +69,9 @@ func mended(text string, start int) (string, []string) {
 	s := &scanner{src: block[:last]}
 	s.to(last)
 	gone := []Range{{last, last}}
-	if !s.closed() { // the line that opens something, or all from there on
+	if !s.closed() { // blank the line that opens something, or everything from there on
 		from := strings.LastIndexByte(block[:s.opened()], '\n') + 1
-		if from == 0 || len(indented(block[from:last])) < len(indented(block[last:])) { // it goes on in the last line
+		if from == 0 || len(indented(block[from:last])) < len(indented(block[last:])) { // it continues in the last line
 			return "", nil
 		}
 		gone = []Range{{from, from + strings.IndexByte(block[from:], '\n')}, {from, last}}
@@ -95,16 +95,16 @@ func mended(text string, start int) (string, []string) {
 	return "", nil
 }
 
-// indented is the white space that a line begins with.
+// indented returns the white space at the start of a line.
 func indented(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// Bounds of the search for the beginning of the statement at a place: lines that may be one, and bytes.
+// The bounds of the search for the start of the statement at a place: candidate lines, and bytes.
 const (
 	mostBack = 20
 	mostHead = 64 << 10
 )
 
-// repair completes the statement that begins at an offset, and reports whether it can be read then.
+// repair completes the statement that begins at an offset, and reports whether it can then be parsed.
 func (p *Place) repair(text string, start int) bool {
 	head, rest := text[start:p.Word.From], text[p.Word.To:]
 	s := &scanner{src: head}
@@ -150,8 +150,7 @@ func (p *Place) repair(text string, start int) bool {
 	return false
 }
 
-// Without blanks the statements that have one of some lines, but for the one at the place, and reports whether there
-// were any.
+// Without blanks the statements on the given lines, except the one at the place, and reports whether there were any.
 func (p *Place) Without(lines []int) bool {
 	tree, err := parse(p.Text)
 	if err != nil {

@@ -11,25 +11,26 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/possible"
 )
 
-// Query is what an analysis asks of loading the entry script. Its methods take a nil Query, which asks nothing.
+// Query is what an analysis asks of the load of the entry script. Its methods accept a nil Query, which asks for
+// nothing.
 type Query struct {
-	Names []string // that blanked statements bind: stand-ins take their place
-	Guess bool     // stand-ins take the place of all names that nothing binds: the findings do not matter
+	Names []string // names that blanked statements bind: stand-ins replace them
+	Guess bool     // stand-ins replace all unbound names: the findings do not matter
 
-	find   func(*syntax.File) []syntax.Node // the way to what is asked about
+	find   func(*syntax.File) []syntax.Node // finds the path to the node in question
 	wrap   bool                             // the statement there is not executed
 	tree   *syntax.File
-	path   []syntax.Node                   // from the file to what is asked about; nil for nothing
+	path   []syntax.Node                   // from the file to the node in question; nil if there is none
 	wanted []syntax.Expr                   // the expressions of the statement there
-	values map[syntax.Expr]*possible.Value // of these, as far as they are known
+	values map[syntax.Expr]*possible.Value // their values, as far as they are known
 }
 
-// ForPlace asks what can stand at a place.
+// ForPlace returns a query for what may appear at a place.
 func ForPlace(p *Place) *Query {
 	return &Query{Names: p.Lost, Guess: true, find: marked, wrap: true}
 }
 
-// ForSymbol asks what stands at a line and column of a file, both counted from 1 and columns in runes.
+// ForSymbol returns a query for what is at a line and column of a file, both counted from 1, columns in runes.
 func ForSymbol(lost []string, line, col int32) *Query {
 	return &Query{Names: lost, Guess: true, find: func(tree *syntax.File) []syntax.Node { return covering(tree, line, col) }}
 }
@@ -37,11 +38,11 @@ func ForSymbol(lost []string, line, col int32) *Query {
 // Lost reports whether a blanked statement binds a name.
 func (q *Query) Lost(name string) bool { return q != nil && slices.Contains(q.Names, name) }
 
-// Guesses reports whether stand-ins take the place of all names that nothing binds.
+// Guesses reports whether stand-ins replace all unbound names.
 func (q *Query) Guesses() bool { return q != nil && q.Guess }
 
-// Read receives the tree of the script before it is checked. Where the statement that is asked about is one of the top
-// level, it becomes the body of a function that nothing calls.
+// Read receives the tree of the script before it is checked. If the statement in question is at the top level, Read
+// moves it into the body of a function that nothing calls.
 func (q *Query) Read(tree *syntax.File) {
 	q.tree = tree
 	if q.find == nil {
@@ -69,8 +70,8 @@ func (q *Query) Read(tree *syntax.File) {
 	}
 }
 
-// nameArgument makes what is asked about an argument with a name where one by position may not stand: behind others that
-// have names.
+// nameArgument turns the node in question into a named argument if a positional one is not allowed there because named
+// ones precede it.
 func (q *Query) nameArgument() {
 	at, ok := q.path[len(q.path)-1].(*syntax.Ident)
 	call, called := q.path[len(q.path)-2].(*syntax.CallExpr)
@@ -86,7 +87,7 @@ func (q *Query) nameArgument() {
 	}
 }
 
-// wrapper is the name of the function that holds a statement which is not executed.
+// wrapper is the name of the function that holds a statement that must not be executed.
 const wrapper = "_around_the_cursor_"
 
 func isFunction(n syntax.Node) bool {
@@ -97,7 +98,7 @@ func isFunction(n syntax.Node) bool {
 	return false
 }
 
-// Seen receives what was found out about a function.
+// Seen receives the results of the analysis of a function.
 func (q *Query) Seen(in *infer.Inference) {
 	for _, e := range q.wanted {
 		if v := in.Possible(e); v != nil {
@@ -106,7 +107,7 @@ func (q *Query) Seen(in *infer.Inference) {
 	}
 }
 
-// marked finds the way to the placeholder.
+// marked finds the path to the placeholder.
 func marked(tree *syntax.File) []syntax.Node {
 	return way(tree, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -120,7 +121,7 @@ func marked(tree *syntax.File) []syntax.Node {
 	})
 }
 
-// covering finds the way to the name or literal at a line and column.
+// covering finds the path to the name or literal at a line and column.
 func covering(tree *syntax.File, line, col int32) []syntax.Node {
 	return way(tree, func(n syntax.Node) bool {
 		switch n.(type) {
@@ -132,7 +133,7 @@ func covering(tree *syntax.File, line, col int32) []syntax.Node {
 	})
 }
 
-// way returns the nodes from the file to the first one of a kind, nil where there is none.
+// way returns the path from the file to the first node of a kind, or nil.
 func way(tree *syntax.File, is func(syntax.Node) bool) (path []syntax.Node) {
 	var open []syntax.Node
 	syntax.Walk(tree, func(n syntax.Node) bool {

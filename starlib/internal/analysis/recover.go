@@ -12,26 +12,26 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// Range is a part of a text, in bytes.
+// Range is a range of bytes of a text.
 type Range struct{ From, To int }
 
-// Moved returns the range some bytes further on.
+// Moved returns the range shifted by a number of bytes.
 func (r Range) Moved(by int) Range { return Range{r.From + by, r.To + by} }
 
-// Recovered is what can be read of a file. Its text has the lines and the offsets of the file.
+// Recovered is what can be parsed of a file. Its text has the same lines and offsets as the file.
 type Recovered struct {
 	Text    string
-	Blanked []Range  // what spaces took the place of
+	Blanked []Range  // what was replaced by spaces
 	Lost    []string // names that the blanked statements bind
 
-	source string // as it was, with spaces for bytes that are no text
+	source string // the original, with spaces in place of invalid bytes
 }
 
 // Whole reports whether nothing was blanked.
 func (r *Recovered) Whole() bool { return len(r.Blanked) == 0 }
 
-// Recover blanks the statements of a file that cannot be parsed, and leaves the others as they are. The text that
-// it returns always parses, unless it nests too deeply.
+// Recover blanks the statements of a file that cannot be parsed, and keeps the others unchanged. The text that it
+// returns always parses, unless it nests too deeply.
 func Recover(text string) *Recovered {
 	r := &recovering{src: legible(text)}
 	if r.src == text && parses(text) {
@@ -44,7 +44,7 @@ func Recover(text string) *Recovered {
 		i = r.chunk(i)
 	}
 	out := &Recovered{Text: string(r.out), Blanked: r.blanked, source: r.src}
-	if !parses(out.Text) { // chunks that parse alone, and not together
+	if !parses(out.Text) { // chunks that parse separately, but not together
 		out.Text, out.Blanked = blank(r.src, Range{0, len(r.src)}), []Range{{0, len(r.src)}}
 	}
 	for _, b := range out.Blanked {
@@ -55,16 +55,16 @@ func Recover(text string) *Recovered {
 	return out
 }
 
-// recovering is one recovery.
+// recovering is the state of one recovery.
 type recovering struct {
 	src     string
 	starts  []int // where chunks of top-level lines begin, and the end of the file
 	out     []byte
 	blanked []Range
-	budget  int // of bytes to look ahead for the end of open brackets and strings
+	budget  int // bytes left for finding the end of open brackets and strings
 }
 
-// chunk reads the statement that begins at a boundary and returns the boundary behind it.
+// chunk reads the statement at a boundary and returns the boundary after it.
 func (r *recovering) chunk(i int) int {
 	from, to := r.starts[i], r.starts[i+1]
 	if parses(r.src[from:to]) {
@@ -80,7 +80,7 @@ func (r *recovering) chunk(i int) int {
 	return i + 1
 }
 
-// closing finds the boundary at which all that the chunk opens is closed, 0 for none.
+// closing finds the boundary at which everything that the chunk opens is closed. It returns 0 if there is none.
 func (r *recovering) closing(i int) int {
 	s := &scanner{src: r.src, pos: r.starts[i]}
 	s.to(r.starts[i+1])
@@ -95,10 +95,10 @@ func (r *recovering) closing(i int) int {
 	return 0
 }
 
-// mostMended bounds the lines of one block that are blanked before the block is.
+// mostMended bounds the lines of a block that are blanked before the whole block is.
 const mostMended = 3
 
-// lines tries to keep a block by blanking single lines of it, and reports whether that worked.
+// lines tries to keep a block by blanking single lines of it, and reports whether it succeeded.
 func (r *recovering) lines(from, to int) bool {
 	chunk := r.src[from:to]
 	if !blockHead().MatchString(chunk) {
@@ -140,7 +140,7 @@ func (r *recovering) lines(from, to int) bool {
 
 var blockHead = lazy.Regexp(`^(def|for|if|while)\b`)
 
-// lineRange returns the bounds of a line without its end, counted from 1.
+// lineRange returns the range of a line, counted from 1, without its line end.
 func lineRange(text string, line int) (Range, bool) {
 	from := 0
 	for range line - 1 {
@@ -165,7 +165,7 @@ func (r *recovering) blank(b Range) {
 	}
 }
 
-// blank returns a text with a part of it blanked, line ends aside.
+// blank returns a text with a part of it blanked, except for line ends.
 func blank(text string, part Range) string {
 	out := []byte(text)
 	for i := part.From; i < part.To; i++ {
@@ -176,7 +176,7 @@ func blank(text string, part Range) string {
 	return string(out)
 }
 
-// legible puts spaces in the place of bytes that are no text.
+// legible replaces invalid bytes by spaces.
 func legible(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsAny(text, "\x00") {
 		return text
@@ -206,11 +206,11 @@ func parse(text string) (*syntax.File, error) {
 
 var errDeep = syntax.Error{Msg: "nested too deeply"}
 
-// boundaries are the offsets of lines at which a top-level statement may begin, with the first and the last one of
-// the text. Comments belong to the statement behind them.
+// boundaries returns the offsets of the lines at which a top-level statement may begin, and the offsets of the start
+// and the end of the text. Comments belong to the statement after them.
 func boundaries(text string) []int {
 	starts := []int{len(text)}
-	behind := false // whether the next line of code is one of the top level
+	behind := false // whether the next line of code is at the top level
 	for to := len(text); to > 0; {
 		from := strings.LastIndexByte(text[:to-1], '\n') + 1
 		switch line := text[from:to]; {
@@ -233,7 +233,7 @@ func boundaries(text string) []int {
 	return starts
 }
 
-// begins reports whether a line of code may begin a statement of the top level.
+// begins reports whether a line of code may begin a top-level statement.
 func begins(line string) bool {
 	switch line[0] {
 	case ' ', '\t', ')', ']', '}':
@@ -244,7 +244,7 @@ func begins(line string) bool {
 
 var continues = lazy.Regexp(`^(else|elif)\b`)
 
-// What blanked statements bind, by the beginnings of their lines.
+// The patterns for what blanked statements bind, by the starts of their lines.
 var (
 	boundTo   = lazy.Regexp(`(?m)^([\pL_][\pL\pN_]*(?:[ \t]*,[ \t]*[\pL_][\pL\pN_]*)*)[ \t]*(?:[-+*/%&|^]|//|>>|<<)?=(?:[^=]|$)`)
 	boundDef  = lazy.Regexp(`(?m)^def[ \t]+([\pL_][\pL\pN_]*)`)
@@ -271,7 +271,7 @@ func bound(part string) []string {
 	return names
 }
 
-// Only returns the file with everything blanked but one part, as it was before it was blanked.
+// Only returns the original file with everything blanked except one part.
 func (r *Recovered) Only(part Range) string {
 	all := blank(r.source, Range{0, len(r.source)})
 	return all[:part.From] + r.source[part.From:part.To] + all[part.To:]

@@ -17,7 +17,7 @@ import (
 
 const root = "../../../"
 
-// corpus are the examples and the snippets of the documentation that parse.
+// corpus returns the examples and the snippets of the documentation that parse.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -120,7 +120,7 @@ func TestPromise_27_70_HalfTyped(t *testing.T) {
 	}
 }
 
-// cut chooses what is taken out of a text: its end, its beginning, a character, or a part.
+// cut chooses what to remove from a text: its end, its beginning, a character, or a part.
 func cut(r *rand.Rand, n int) (from, to int) {
 	at := r.IntN(n)
 	switch r.IntN(4) {
@@ -134,8 +134,8 @@ func cut(r *rand.Rand, n int) (from, to int) {
 	return at, min(n, at+1+r.IntN(60))
 }
 
-// lost counts the statements that a cut left whole and recovering did not keep, and one for all that the cut broke. It
-// returns how many were left whole, too.
+// lost counts the statements that a cut left whole and recovery did not keep, and one for all that the cut broke. It
+// also returns how many were left whole.
 func lost(t testing.TB, text string, from, to int, got *analysis.Recovered) (n, whole int) {
 	kept := map[string]int{}
 	for _, s := range statements(t, got.Text) {
@@ -149,7 +149,7 @@ func lost(t testing.TB, text string, from, to int, got *analysis.Recovered) (n, 
 			if kept[s.text]--; kept[s.text] < 0 {
 				n++
 			}
-		case from <= s.from && s.to <= to: // it is not there any more
+		case from <= s.from && s.to <= to: // it was removed
 		default:
 			broken = true
 		}
@@ -160,7 +160,7 @@ func lost(t testing.TB, text string, from, to int, got *analysis.Recovered) (n, 
 	return n, whole
 }
 
-// Recovering never panics, keeps lines and offsets, and blanks only what it says.
+// Recovery never panics, keeps lines and offsets, and blanks only what it reports.
 func FuzzRecover(f *testing.F) {
 	for _, text := range corpus(f) {
 		f.Add(text, 10, 20)
@@ -191,7 +191,7 @@ func FuzzRecover(f *testing.F) {
 	})
 }
 
-// What it takes to recover a file grows with its length, whatever is wrong with it.
+// The time to recover a file grows linearly with its length, whatever is wrong with it.
 func TestRecoverIsLinear(t *testing.T) {
 	for _, line := range []string{"x = (\n", "x = '''\n", "x = \"\"\"a\n", "def f(:\n", "def f():\n  x = (\n", "(\n", "if x:\n y(\n\n z(\n", "\\\n", "'\n"} {
 		const n = 100_000

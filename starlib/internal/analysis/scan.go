@@ -2,19 +2,19 @@ package analysis
 
 import "strings"
 
-// scanner follows brackets and strings through a text, without judging anything else. It can stop anywhere and go on.
+// scanner follows brackets and strings through a text, and ignores everything else. It can stop anywhere and continue.
 type scanner struct {
 	src   string
 	pos   int
-	open  []byte // brackets that are not closed
-	at    []int  // where these stand
-	quote string // what ends the string at hand; "" outside of strings
+	open  []byte // unclosed brackets
+	at    []int  // their offsets
+	quote string // the delimiter that ends the current string; "" outside of strings
 	begun int    // where the content of that string begins
 
 	comment bool // whether the last step passed a comment
 }
 
-// to goes on to an offset, or a little further where something of several bytes ends there.
+// to continues to an offset, or past it to the end of a token of several bytes.
 func (s *scanner) to(end int) {
 	for s.pos < end {
 		s.step()
@@ -68,7 +68,7 @@ func (s *scanner) inString(c byte) {
 // closed reports whether no bracket and no string is open.
 func (s *scanner) closed() bool { return s.quote == "" && len(s.open) == 0 }
 
-// opened returns where the outermost bracket or string that is open begins.
+// opened returns the start of the outermost open bracket or string.
 func (s *scanner) opened() int {
 	if len(s.at) > 0 {
 		return s.at[0]
@@ -76,7 +76,7 @@ func (s *scanner) opened() int {
 	return s.begun
 }
 
-// closers returns what closes the open brackets, the innermost first.
+// closers returns the closing brackets for the open ones, innermost first.
 func (s *scanner) closers() string {
 	var out []byte
 	for i := len(s.open) - 1; i >= 0; i-- {
@@ -95,12 +95,12 @@ func closer(open byte) byte {
 	return '}'
 }
 
-// isWord reports whether a byte can be part of a name. Those of characters beyond ASCII can.
+// isWord reports whether a byte can be part of a name. The bytes of characters beyond ASCII can.
 func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// wordAround returns the bounds of the name at an offset, which may lie at either end of it.
+// wordAround returns the bounds of the name at an offset. The offset may be at either end of the name.
 func wordAround(text string, at int) (from, to int) {
 	for from = at; from > 0 && isWord(text[from-1]); from-- {
 	}

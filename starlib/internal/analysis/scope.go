@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// named returns what a name stands for: of a function around the place, of the script, or of the language.
+// named returns what a name refers to: a name of a function around the place, of the script, or of the language.
 func (v *View) named(id *syntax.Ident, steps int) []thing {
 	if fn, call := v.lambdaWith(id.Name); fn != nil {
 		return v.handed(call, steps)
@@ -50,7 +50,7 @@ func (v *View) named(id *syntax.Ident, steps int) []thing {
 	return nil
 }
 
-// top returns the names that statements of the top level bind, each with the first that does.
+// top returns the names that top-level statements bind, each with the first statement that binds it.
 func (v *View) top() map[string]syntax.Stmt {
 	if v.bound == nil && v.Query.tree != nil {
 		v.bound = map[string]syntax.Stmt{}
@@ -68,7 +68,8 @@ func (v *View) top() map[string]syntax.Stmt {
 	return v.bound
 }
 
-// bindings calls f with each name that a block binds, not those of functions in it, and the statement that does.
+// bindings calls f with each name that a block binds, excluding the names of functions in it, and the statement that
+// binds it.
 func bindings(stmts []syntax.Stmt, f func(id *syntax.Ident, by syntax.Stmt)) {
 	for _, stmt := range stmts {
 		bind := func(e syntax.Expr) {
@@ -94,8 +95,8 @@ func bindings(stmts []syntax.Stmt, f func(id *syntax.Ident, by syntax.Stmt)) {
 	}
 }
 
-// declared returns what a name of a function around the place is: a parameter whose default is a type, or a variable, by
-// what the text of the function assigns to it.
+// declared returns what a name of a function around the place is: a parameter whose default is a type, or a variable,
+// judged by what the text of the function assigns to it.
 func (v *View) declared(name string, steps int) (out []thing) {
 	for _, n := range v.Query.path {
 		def, ok := n.(*syntax.DefStmt)
@@ -143,7 +144,7 @@ type local struct {
 	what string // a parameter, a variable
 }
 
-// locals lists the names that the functions and comprehensions around the place bind, the innermost first.
+// locals lists the names that the functions and comprehensions around the place bind, innermost first.
 func (v *View) locals() []local {
 	if v.inside != nil {
 		return v.inside

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// inString returns what can stand in the string at the place.
+// inString returns what may appear in the string at the place.
 func (v *View) inString(p *Place, at *syntax.Literal) Completion {
 	c := Completion{Range: p.Word}
 	content, _ := at.Value.(string)
@@ -21,7 +21,7 @@ func (v *View) inString(p *Place, at *syntax.Literal) Completion {
 		c.Items = append([]Candidate{{"input", "input", "field", "the whole input"}}, v.fields(at)...)
 		return c.beginning(p.typed)
 	}
-	c.From -= len(before) // a string that is completed has no escapes
+	c.From -= len(before) // a completed string has no escapes
 	c.Items = v.texts(at, typed)
 	return c.beginning(typed)
 }
@@ -83,8 +83,8 @@ func (v *View) texts(at *syntax.Literal, typed string) (out []Candidate) {
 	return out
 }
 
-// fieldNames lists what a text that names a field may be: the fields of what arrives there, or where that is not known,
-// those of all schemas of the script.
+// fieldNames lists the field names that a text may be: the fields of the input there or, if that is not known, those of
+// all schemas of the script.
 func (v *View) fieldNames() (out []Candidate) {
 	path := v.Query.path
 	types := v.inputs(path[len(path)-1])
@@ -104,7 +104,7 @@ func (v *View) fieldNames() (out []Candidate) {
 	return out
 }
 
-// fields lists the fields that a template's placeholder may name: those of its input.
+// fields lists the fields that a template's placeholder may name: the fields of its input.
 func (v *View) fields(at *syntax.Literal) (out []Candidate) {
 	for _, t := range v.inputs(at) {
 		out = append(out, fieldsOf(t)...)
@@ -112,7 +112,8 @@ func (v *View) fields(at *syntax.Literal) (out []Candidate) {
 	return out
 }
 
-// inputs returns the types of what arrives at a place: what the argument input says, or what stands before it returns.
+// inputs returns the types of the input at a place: those that the argument input declares, or the output types of what
+// precedes it.
 func (v *View) inputs(at syntax.Node) (types []*generable.Type) {
 	take := func(things []thing) {
 		for _, t := range things {

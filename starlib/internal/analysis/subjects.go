@@ -15,7 +15,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-// subjects lists what a text that names something may be.
+// subjects lists what a text that names a subject may be.
 func (v *View) subjects(of table.Subject, typed string) (out []Candidate) {
 	add := func(name, line string) {
 		if name != "" && !slices.ContainsFunc(out, func(c Candidate) bool { return c.Name == name }) {
@@ -78,7 +78,7 @@ func (v *View) subjects(of table.Subject, typed string) (out []Candidate) {
 	return out
 }
 
-// toolsOfCall lists the functions that the call around the place has as tools.
+// toolsOfCall lists the functions that are tools of the call around the place.
 func (v *View) toolsOfCall() (names []string) {
 	call, _ := v.argument()
 	if call == nil {
@@ -102,7 +102,7 @@ func (v *View) toolsOfCall() (names []string) {
 	return names
 }
 
-// Bounds of what is looked at of the files of a directory: how many, and the bytes of a script.
+// The bounds of looking at the files of a directory: their number, and the bytes of a script.
 const (
 	mostFiles  = 500
 	mostScript = 1 << 20
@@ -116,8 +116,8 @@ func (v *View) files(typed, suffix string) []Candidate {
 	return Files(v.FS, v.Dir, typed, suffix)
 }
 
-// Files lists the files and directories of a tree that a path may name which is relative to a directory of it, each with
-// its size, and a script with its first comment. It follows no links.
+// Files lists the files and directories of a tree that complete a typed path relative to dir, each with its size, and
+// scripts with their first comment. It follows no links.
 func Files(tree fs.FS, dir, typed, suffix string) (out []Candidate) {
 	below := typed[:strings.LastIndexByte(typed, '/')+1]
 	in := path.Join(dir, below)
@@ -126,7 +126,7 @@ func Files(tree fs.FS, dir, typed, suffix string) (out []Candidate) {
 	}
 	entries, err := fs.ReadDir(tree, in)
 	if err != nil {
-		return nil // there is nothing to offer
+		return nil // nothing to offer
 	}
 	for _, e := range entries[:min(len(entries), mostFiles)] {
 		name := below + e.Name()
@@ -141,7 +141,7 @@ func Files(tree fs.FS, dir, typed, suffix string) (out []Candidate) {
 	return out
 }
 
-// throughLink reports whether a directory is a symbolic link, or lies behind one.
+// throughLink reports whether a directory is a symbolic link or is reached through one.
 func throughLink(tree fs.FS, dir string) bool {
 	for ; dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if info, err := fs.Lstat(tree, dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
@@ -151,7 +151,7 @@ func throughLink(tree fs.FS, dir string) bool {
 	return false
 }
 
-// fileLine says in one line what a file is.
+// fileLine describes a file in one line.
 func fileLine(tree fs.FS, name string, e fs.DirEntry) string {
 	if !e.Type().IsRegular() {
 		return "a link"
@@ -168,7 +168,7 @@ func fileLine(tree fs.FS, name string, e fs.DirEntry) string {
 	return line
 }
 
-// head is the beginning of a file, as far as it can be read.
+// head returns the beginning of a file, as far as it can be read.
 func head(tree fs.FS, name string) string {
 	f, err := tree.Open(name)
 	if err != nil {
@@ -180,7 +180,7 @@ func head(tree fs.FS, name string) string {
 	return legible(string(begin[:n]))
 }
 
-// firstComment is the text of the comment, or of the string, that a script begins with.
+// firstComment returns the text of the comment, or of the string, at the start of a script.
 func firstComment(script string) string {
 	line := firstLine(script)
 	if about, ok := strings.CutPrefix(line, "#"); ok {
@@ -197,7 +197,7 @@ func firstComment(script string) string {
 	return ""
 }
 
-// loadable lists the names that a load may bring from its file, each with its statement.
+// loadable lists the names that a load can import from its file, each with its statement.
 func (v *View) loadable(l *syntax.LoadStmt) (out []Candidate) {
 	module, _ := l.Module.Value.(string)
 	name := path.Join(v.Dir, module)
@@ -233,5 +233,5 @@ func (v *View) loadable(l *syntax.LoadStmt) (out []Candidate) {
 	return out
 }
 
-// mostLine bounds a statement that stands for its name.
+// mostLine bounds a statement that is shown for its name.
 const mostLine = 80

@@ -18,24 +18,24 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Symbol is a name of a script and what it stands for.
+// Symbol is a name of a script and its meaning.
 type Symbol struct {
 	Range
 	Name    string
-	Kind    string    // as of a [Candidate]
-	Type    string    // its type, or its signature; "" where that is not known
+	Kind    string    // as in [Candidate]
+	Type    string    // its type or signature; "" if it is not known
 	Doc     string    // may have several lines
-	Defined diag.Span // where it gets its value; without a line where that is not in a file
+	Defined diag.Span // where it is bound; without a line if that is not in a file
 }
 
-// LineCol returns the line and the column of an offset, both counted from 1 and columns in runes.
+// LineCol returns the line and column of an offset, both counted from 1, columns in runes.
 func LineCol(text string, offset int) (line, col int32) {
 	before := text[:max(0, min(offset, len(text)))]
 	from := strings.LastIndexByte(before, '\n') + 1
 	return int32(strings.Count(before, "\n")) + 1, int32(utf8.RuneCountInString(before[from:])) + 1
 }
 
-// Symbol returns what the name that was asked about stands for, false where there is none.
+// Symbol returns the meaning of the name of the query. It returns false if there is none.
 func (v *View) Symbol(text string, offset int) (Symbol, bool) {
 	path := v.Query.path
 	if len(path) < 2 {
@@ -72,7 +72,7 @@ func (v *View) Symbol(text string, offset int) (Symbol, bool) {
 	return s, len(things) > 0 || s.Defined.IsValid()
 }
 
-// describe says what a symbol is that may be one of some things.
+// describe describes a symbol that may be one of several things.
 func (s *Symbol) describe(v *View, things []thing) {
 	var types []string
 	for _, t := range things {
@@ -102,7 +102,7 @@ func (s *Symbol) describe(v *View, things []thing) {
 	s.Type = strings.Join(types, " | ")
 }
 
-// memberSymbol says what x.name is.
+// memberSymbol describes x.name.
 func (v *View) memberSymbol(s *Symbol, x *syntax.DotExpr) bool {
 	for _, on := range v.of(x.X, 0) {
 		for _, t := range on.parts() {
@@ -124,7 +124,7 @@ func (v *View) memberSymbol(s *Symbol, x *syntax.DotExpr) bool {
 	return len(things) > 0
 }
 
-// definedAt returns where a name gets its value: in this file, or in the one that it is loaded from.
+// definedAt returns where a name is bound: in this file, or in the file that it is loaded from.
 func (v *View) definedAt(id *syntax.Ident) diag.Span {
 	b, ok := id.Binding.(*resolve.Binding)
 	if !ok {
@@ -146,7 +146,7 @@ func (v *View) definedAt(id *syntax.Ident) diag.Span {
 	return diag.Span{}
 }
 
-// definedIn returns where a name that a file loads gets its value.
+// definedIn returns where a name that a file loads is bound.
 func (v *View) definedIn(u *script.Unit, to *syntax.Ident) diag.Span {
 	for _, l := range u.LoadStmts {
 		for i := range l.To {
@@ -164,21 +164,21 @@ func (v *View) definedIn(u *script.Unit, to *syntax.Ident) diag.Span {
 	return script.NameSpan(to)
 }
 
-// Signature is a call that is being written: what is called, and which of its parameters the place gives.
+// Signature describes an unfinished call: what is called, and which parameter the place is an argument of.
 type Signature struct {
 	Text   string // name(a, b = 1)
 	Doc    string
 	Params []Parameter
-	Active int // the index of the parameter that is being given, -1 for none
+	Active int // the index of the current parameter, -1 for none
 }
 
-// Parameter is one of a signature.
+// Parameter is one parameter of a signature.
 type Parameter struct {
-	Text string // as it stands in the signature
+	Text string // as written in the signature
 	Doc  string
 }
 
-// Signatures returns what the innermost call around the place may call.
+// Signatures returns the signatures of what the innermost call around the place may refer to.
 func (v *View) Signatures() (out []Signature) {
 	path := v.Query.path
 	for i := len(path) - 2; i > 0; i-- {
@@ -187,7 +187,7 @@ func (v *View) Signatures() (out []Signature) {
 			continue
 		}
 		arg, _ := path[i+1].(syntax.Expr)
-		for _, a := range call.Args { // one that was given a name to be read
+		for _, a := range call.Args { // the argument that was named so that the call parses
 			if one := startree.ArgOf(a); one.Name != nil && one.Name.Name != placeholder && one.Value == arg {
 				arg = a
 			}
@@ -209,7 +209,7 @@ func (v *View) Signatures() (out []Signature) {
 	return nil
 }
 
-// signature is the callee as a call.
+// signature returns the callee written as a call.
 func (c *callee) signature() string {
 	var parts []string
 	keyword := false
@@ -224,7 +224,7 @@ func (c *callee) signature() string {
 	return c.name + "(" + strings.Join(parts, ", ") + ")"
 }
 
-// String is the parameter as it stands in a signature.
+// String returns the parameter as written in a signature.
 func (p *param) String() string {
 	if p.fallback != "" {
 		return p.spread + p.name + " = " + p.fallback

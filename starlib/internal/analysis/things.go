@@ -16,18 +16,18 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// thing is one of the values that an expression may have, as far as it is known: the value itself, its type, a word of the
-// table for it, or a function by its row or its definition.
+// thing is one possible value of an expression, as far as it is known: the value itself, its type, the table's word for
+// it, or a function by its row or its definition.
 type thing struct {
 	value starlark.Value
 	typ   *generable.Type
 	word  string
-	of    string // the word with what is in its brackets: list[Repair]
+	of    string // the word with its type arguments: list[Repair]
 	row   *table.Builtin
 	def   *syntax.DefStmt
 }
 
-// exactly is a value that is known.
+// exactly returns the thing for a known value.
 func exactly(v starlark.Value) thing {
 	switch v := v.(type) {
 	case *value.Record:
@@ -46,7 +46,7 @@ func exactly(v starlark.Value) thing {
 	return thing{value: v}
 }
 
-// word returns what the table calls by a word.
+// word returns the things that a word of the table stands for.
 func (v *View) word(word string) []thing {
 	if t, ok := doc.Result(word); ok {
 		return []thing{{typ: t}}
@@ -63,7 +63,7 @@ func (v *View) word(word string) []thing {
 	return []thing{{word: word, of: whole}}
 }
 
-// kind is the word under which the table has the methods or members of a thing, "" for none.
+// kind returns the word under which the table has the methods or members of a thing, or "".
 func (t thing) kind() string {
 	switch x := t.value.(type) {
 	case *table.ModuleValue:
@@ -76,11 +76,11 @@ func (t thing) kind() string {
 		if word := x.Type(); word != "test" {
 			return word
 		}
-		return "t" // which tests call it
+		return "t" // the name that tests use
 	}
 }
 
-// parts are the things that a union may be, or the thing itself.
+// parts returns the members of a union, or the thing itself.
 func (t thing) parts() []thing {
 	if t.typ == nil {
 		return []thing{t}
@@ -107,13 +107,13 @@ func (t thing) parts() []thing {
 	return []thing{t}
 }
 
-// methods are those of the interpreter's own types.
+// methods are the methods of the interpreter's own types.
 var methods = map[string][]string{
 	"str": starlark.String("").AttrNames(), "list": (*starlark.List)(nil).AttrNames(),
 	"dict": (*starlark.Dict)(nil).AttrNames(), "set": (*starlark.Set)(nil).AttrNames(),
 }
 
-// resultOf is the word for what a method of the interpreter's own types returns.
+// resultOf returns the word for the result of a method of the interpreter's own types.
 func resultOf(of, method string) string {
 	kind := map[string]possible.Kind{"str": possible.Text, "list": possible.List, "dict": possible.Dict, "set": possible.Set}[of]
 	if a, ok := possible.Results[kind][method].Certain(); ok {
@@ -131,7 +131,7 @@ func resultOf(of, method string) string {
 	return "value"
 }
 
-// category is the kind of candidate that a thing is.
+// category returns the kind of a candidate for the thing.
 func (t thing) category() string {
 	switch t.value.(type) {
 	case *value.Type:
@@ -146,7 +146,7 @@ func (t thing) category() string {
 	return "variable"
 }
 
-// line says in one line what a thing is; "" where nothing is known of it.
+// line describes a thing in one line. It returns "" if nothing is known about it.
 func (t thing) line(v *View) string {
 	switch x := t.value.(type) {
 	case *value.Type:
@@ -172,7 +172,7 @@ func (t thing) line(v *View) string {
 	return t.kind()
 }
 
-// line says in one line what is one of some things.
+// line describes in one line a value that may be any of some things.
 func (v *View) line(things []thing) string {
 	var lines []string
 	for _, t := range things {
@@ -183,16 +183,16 @@ func (v *View) line(things []thing) string {
 	return strings.Join(lines, " | ")
 }
 
-// firstLine is the first line of a documentation.
+// firstLine returns the first line of a documentation.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(line)
 }
 
-// mostListed bounds the parts of a type without a name that are listed.
+// mostListed bounds the parts that are listed of a type without a name.
 const mostListed = 6
 
-// typeLine is a type as text. Of a schema without a name it lists the fields.
+// typeLine returns a type as text. For a schema without a name it lists the fields.
 func typeLine(t *generable.Type) string {
 	written := t.String()
 	if !strings.Contains(written, "<unnamed>") {

@@ -18,32 +18,32 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// View is what a load made known, with which questions about a place are answered.
+// View holds the results of a load, from which questions about a place are answered.
 type View struct {
 	Query  *Query
 	State  *script.State
 	Table  *table.Table
 	Names  starlark.StringDict // what the script binds and loads
 	FS     fs.FS
-	Dir    string   // of FS, in which load and file begin
-	Models []string // that a model may be
+	Dir    string   // the directory in FS that paths of load and file are relative to
+	Models []string // names of models to offer
 
-	bound  map[string]syntax.Stmt // what the top level binds, once that is asked
-	inside []local                // what functions around the place bind, once that is asked
+	bound  map[string]syntax.Stmt // what the top level binds, computed on demand
+	inside []local                // what functions around the place bind, computed on demand
 }
 
-// mostSteps bounds how far names are followed to what they are assigned.
+// mostSteps bounds the number of assignments that are followed from a name.
 const mostSteps = 20
 
-// Infer finds out what there is to know of a text without loading it. It goes with the names that the view has.
+// Infer analyses a text without loading it, using the names of the view.
 func (v *View) Infer(file, text string) {
 	f, _ := source.Parse(file, []byte(text), v.State.Ended)
 	if f == nil {
 		return
 	}
 	v.Query.Read(f.Syntax())
-	// The program is not run: what is wanted are the scopes of the names in the tree. What is wrong with them is said
-	// when the text is loaded.
+	// The program is not run: only the scopes of the names in the tree are needed. Errors in them are reported when the
+	// text is loaded.
 	_, err := starlark.FileProgram(f.Syntax(), func(name string) bool { return !starlark.Universe.Has(name) })
 	if err != nil {
 		return
@@ -60,7 +60,7 @@ func (v *View) Infer(file, text string) {
 	})
 }
 
-// of returns what an expression may be, nothing where that is not known.
+// of returns what an expression may be, or nothing if that is not known.
 func (v *View) of(e syntax.Expr, steps int) []thing {
 	if e = startree.Unparen(e); e == nil || steps > mostSteps {
 		return nil
@@ -98,7 +98,7 @@ func (v *View) of(e syntax.Expr, steps int) []thing {
 	return nil
 }
 
-// known returns what the analysis of functions found out.
+// known returns what the analysis of functions has determined.
 func (v *View) known(e syntax.Expr) (out []thing) {
 	p := v.Query.values[e]
 	if p == nil {
@@ -129,7 +129,7 @@ func (v *View) known(e syntax.Expr) (out []thing) {
 	return out
 }
 
-// operation returns what an operator makes.
+// operation returns the result of an operator.
 func (v *View) operation(x *syntax.BinaryExpr, steps int) []thing {
 	of := func(word string) bool {
 		return slices.ContainsFunc(append(v.of(x.Y, steps+1), v.of(x.X, steps+1)...), func(t thing) bool { return t.kind() == word })

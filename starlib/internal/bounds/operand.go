@@ -202,7 +202,7 @@ func (l *limit) check(op syntax.Token, x, y starlark.Value) error {
 	return nil
 }
 
-// times multiplies a size; the result saturates. A count that is no int64 is left to the interpreter to
+// times multiplies a size; the result saturates. A count that does not fit an int64 is left to the interpreter to
 // reject.
 func times(size int64, n starlark.Int) int64 {
 	count, ok := n.Int64()

@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// algebraRows are the operators that choose among several nodes or run one more than once. Their
-// names are those that scripts give to agents as well: a script may.
+// algebraRows returns the operators that choose among several nodes or run one more than once. Scripts may bind their
+// names, which are common names of agents.
 func algebraRows() []table.Builtin {
 	node := func(doc string) table.Param { return table.Param{Name: "node", Kind: table.NodeKind, Doc: doc} }
 	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
@@ -52,7 +52,7 @@ func algebraRows() []table.Builtin {
 	}
 }
 
-// onNodeError says what a structure does with failures.
+// onNodeError sets what a structure does about failures.
 var onNodeError = table.Param{Name: "on_error", Kind: table.OneOf("raise", "keep", "drop"), Shape: table.KeywordOnly, Default: `"raise"`,
 	Doc: `what becomes of failures: "raise" cancels the others and fails; "keep" returns list[Attempt[Y]], an outcome for each, in order; "drop" leaves failures out and reports them in an event`}
 
@@ -72,7 +72,7 @@ func raceFunc(c *table.Call) (starlark.Value, error) {
 	})
 }
 
-// retriedParam is the node of retry. A number alone is how often.
+// retriedParam is the node of retry. A number alone is taken for the number of attempts.
 var retriedParam = table.Param{Name: "node", Doc: "what is run", Kind: table.Hinted(table.NodeKind, func(v starlark.Value) string {
 	if n, ok := v.(starlark.Int); ok {
 		return "name the node, retry(a, max = " + n.String() + "); a tool's call that fails is made again by on_tool_error = again(" + n.String() + ")"

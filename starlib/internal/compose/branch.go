@@ -22,7 +22,7 @@ var branchParams = []table.Param{
 	table.Opt("output", table.TypeKind, "None", "the declared type of what the handlers return, where it cannot be inferred"),
 }
 
-// whenKind takes what a route can ask.
+// whenKind takes what a route can test.
 var whenKind = &table.Kind{Word: "condition, type or function", Stub: "Predicate | Type | Callable", Accept: table.CondKind.Accept,
 	Hint: func(v starlark.Value) string {
 		switch v.(type) {
@@ -108,7 +108,7 @@ func dictRoutes(c *table.Call, d *starlark.Dict) []flow.Route {
 	return routes
 }
 
-// routeKey reads what a route takes.
+// routeKey reads what a route accepts.
 func routeKey(c *table.Call, r *flow.Route, key starlark.Value) bool {
 	switch key := key.(type) {
 	case *value.Type:

@@ -16,8 +16,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// CallForms are how builtins that compose nodes are called in a function that runs: there they
-// make calls, of functions and of nodes, at positions of their own.
+// CallForms returns the forms that builtins which compose nodes have in a running function: there they call functions
+// and nodes, at their own positions in the run.
 func CallForms() []*table.Builtin {
 	args := table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what it is called with"}
 	calls := func(name string) table.Param {
@@ -37,14 +37,15 @@ func CallForms() []*table.Builtin {
 	}
 }
 
-// callsAt opens a place for calls. Of the i-th one it is known what it is made of, and so which nodes it may call.
+// callsAt opens a position for calls. parts returns what the i-th call consists of, which determines the nodes it may
+// call.
 func callsAt(c *table.Call, parts func(i int) starlark.Tuple) run.Calls {
 	return run.CallsAt(c.Env.Branch, c.Row.Name).Of(func(i int) []*flow.Node {
-		return append([]*flow.Node{}, c.State.Nodes(parts(i))...) // not nil, which is any
+		return append([]*flow.Node{}, c.State.Nodes(parts(i))...) // not nil, which means any node
 	})
 }
 
-// waysOf returns what counts the ways that a call goes.
+// waysOf returns a function that counts the ways that a call takes.
 func waysOf(c *table.Call) (took func(way int)) {
 	if c.State.Took == nil || c.Thread().CallStackDepth() < 2 {
 		return uncounted
@@ -84,7 +85,7 @@ func retryCall(c *table.Call) (starlark.Value, error) {
 		}
 		r, given = out, true
 		var done bool
-		if done, asked = willDo(c, out); asked != nil { // that is no failure of the call
+		if done, asked = willDo(c, out); asked != nil { // an error of until is not a failure of the call
 			return true, nil
 		}
 		return done, nil
@@ -240,7 +241,7 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 	return attempted(v, nil), nil
 }
 
-// attempted is what a call came to, which may have given anything.
+// attempted returns the outcome of a call as an Attempt; its value has any type.
 func attempted(v generable.Value, failed *engine.Error) starlark.Value {
 	r, _ := flow.Attempted(flow.AttemptType, v, failed).AsRecord()
 	return value.FromRecord(r)

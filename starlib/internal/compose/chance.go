@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-// chanceRows are what a function draws by chance.
+// chanceRows returns the builtins for random values.
 func chanceRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "random", Group: table.GroupScript, Returns: "float | int", Effect: table.Pure, RunOnly: "x = random()", Func: randomFunc, May: true,

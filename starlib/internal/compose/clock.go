@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-// clockRows are what a function asks of the clock of its run.
+// clockRows returns the builtins that read the clock of the run.
 func clockRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "sleep", Group: table.GroupScript, Returns: "None", Effect: table.Recorded, RunOnly: `sleep("30s")`, Func: sleepFunc, May: true,

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Rows are the builtins that compose nodes, and those by which functions that run call them.
+// Rows returns the builtins that compose nodes, and those by which running functions call them.
 func Rows() []table.Builtin {
 	return slices.Concat(composeRows(), predicateRows(), graphRows(), algebraRows(), nodeMethodRows(), attemptRows(), orchestrationRows(), approvalRows(), clockRows(), chanceRows())
 }
@@ -72,7 +72,7 @@ func composeRows() []table.Builtin {
 	}
 }
 
-// stepKind takes what fn makes a step of.
+// stepKind takes what fn can turn into a step.
 var stepKind = table.Hinted(table.CallKind, func(v starlark.Value) string {
 	if n, ok := v.(*value.Node); ok {
 		return "a node is a step already: write " + n.Label() + " without fn"
@@ -80,7 +80,7 @@ var stepKind = table.Hinted(table.CallKind, func(v starlark.Value) string {
 	return ""
 })
 
-// nodes lists the nodes of a composition, given one by one or as one list.
+// nodes lists the nodes of a composition, which are given as arguments or as one list.
 func nodes(c *table.Call) ([]*flow.Node, flow.Site, bool) {
 	site := c.Site()
 	items, spans := c.Rest(), text.Each(c.RestRefs, c.RefSpan)
@@ -140,7 +140,7 @@ func parFunc(c *table.Call) (starlark.Value, error) {
 	})
 }
 
-// oneOutput is what all of some nodes give, nil when they differ.
+// oneOutput returns the output type that all of some nodes have, or nil if they differ.
 func oneOutput(nodes []*flow.Node) *generable.Type {
 	for _, n := range nodes {
 		if n.Failed() || !generable.Same(n.Out(), nodes[0].Out()) {
@@ -218,12 +218,12 @@ func templateFunc(c *table.Call) (starlark.Value, error) {
 	return v, err
 }
 
-// thenMethod is a.then(b).
+// thenMethod implements a.then(b).
 func thenMethod(c *table.Call) (starlark.Value, error) {
 	return value.NewNode(c.State, c.State.Session.Then(c.Site("node", "next"), c.Node("node"), c.Node("next"))), nil
 }
 
-// nodeMethodRows are the methods of nodes: those of the functions that take a node first.
+// nodeMethodRows returns the methods of nodes: the functions that take a node first.
 func nodeMethodRows() []table.Builtin {
 	method := func(b table.Builtin) table.Builtin {
 		b.Of, b.Group, b.Returns, b.Effect, b.AtTop = "node", table.GroupCompose, "node", table.Compose, true

@@ -1,3 +1,3 @@
-// Package compose has the builtins that compose nodes, and those by which functions that run
-// call nodes and functions at positions of their own.
+// Package compose has the builtins that compose nodes, and those by which running functions call nodes and functions at
+// their own positions.
 package compose

@@ -78,7 +78,7 @@ func (e *edgeValue) String() string {
 
 func (*edgeValue) Type() string { return "edge" }
 
-// edgeOf writes the call that makes an edge of its ends, and of a condition where there is a third one.
+// edgeOf returns the call that makes an edge from its ends, and from a condition if there is a third item.
 func edgeOf(ends starlark.Tuple) string {
 	shown := []string{"a", "b"}
 	for i := range shown {
@@ -99,7 +99,7 @@ func edgeOf(ends starlark.Tuple) string {
 	return "edge(" + script.Joined(shown) + ")"
 }
 
-// hintEdges says how edges are written that stand in a dict: {a: b}, {a: [b, c]}.
+// hintEdges says how to write edges that were given as a dict: {a: b}, {a: [b, c]}.
 func hintEdges(v starlark.Value) string {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
@@ -113,7 +113,7 @@ func hintEdges(v starlark.Value) string {
 		}
 		for i, target := range targets {
 			ends := starlark.Tuple{from, target}
-			if i+1 < len(targets) { // the first edge that takes the output is followed
+			if i+1 < len(targets) { // the first edge that accepts the output is followed
 				ends = append(ends, starlark.None)
 			}
 			edges = append(edges, edgeOf(ends))
@@ -140,7 +140,7 @@ var (
 		Accept: value.Either(value.As[starlark.Bool], value.As[starlark.String], table.CondKind.Accept)}
 )
 
-// isFinish reports whether a text must stand for the end of a graph.
+// isFinish reports whether a text must mean the end of a graph.
 func isFinish(v starlark.Value) bool {
 	s, _ := v.(starlark.String)
 	switch strings.ToLower(string(s)) {
@@ -210,11 +210,11 @@ func graphFunc(c *table.Call) (starlark.Value, error) {
 	return value.NewNode(c.State, c.State.Session.Graph(c.Site("start"), c.Node("start"), edges, o)), nil
 }
 
-// stepNodeKind takes a node, or what fn makes one of.
+// stepNodeKind takes a node, or what fn can turn into one.
 var stepNodeKind = &table.Kind{Word: "node or function", Stub: "Node | Callable | Type", Accept: value.Either(value.As[*value.Node], stepKind.Accept)}
 
-// step reads an argument that is a node, or a function that becomes one: its types are checked
-// when they meet declared ones, as those of fn(f) are.
+// step reads an argument that is a node, or a function that becomes one. Like those of fn(f), its types are checked
+// when they meet declared ones.
 func step(c *table.Call, name string) *flow.Node {
 	v := c.Arg(name)
 	if n, ok := v.(*value.Node); ok {

@@ -24,7 +24,7 @@ var loopParams = []table.Param{
 	table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max turns: an error, or the last output"),
 }
 
-// loopArgs reports arguments of a loop that do not go together.
+// loopArgs reports arguments of a loop that exclude each other.
 func loopArgs(c *table.Call) {
 	how := "either next gives the next input or None, or until = ends the loop and repair = makes the next input"
 	next, until, repair := c.Has("next"), c.Has("until"), c.Has("repair")
@@ -49,7 +49,8 @@ func loopArgs(c *table.Call) {
 	}
 }
 
-// untilFunc returns what asks until. A schema or a union asks whether the output is one of it, and is returned as well.
+// untilFunc returns the function that tests until. If until is a schema or a union, the function tests whether the
+// output conforms to it, and untilFunc also returns the type.
 func untilFunc(c *table.Call) (engine.Func, *generable.Type) {
 	of := asked(c.Arg("until"))
 	if of == nil {
@@ -62,7 +63,7 @@ func untilFunc(c *table.Call) (engine.Func, *generable.Type) {
 	return thread.FuncOf(c.State, is), of
 }
 
-// asked returns the schema or union that an until asks for by its name, nil for any other until.
+// asked returns the schema or union that until is, or nil for any other until.
 func asked(until starlark.Value) *generable.Type {
 	if t, ok := until.(*value.Type); ok {
 		switch of := t.T.Deref(); of.Kind {

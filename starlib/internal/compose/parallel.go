@@ -41,7 +41,7 @@ func orchestrationRows() []table.Builtin {
 	}
 }
 
-// streamedKind is the items of stream.
+// streamedKind takes the items of stream.
 var streamedKind = table.Hinted(table.ItemsKind, func(v starlark.Value) string {
 	if _, called := table.CalledKind.Accept(v); called {
 		return "the items go first: stream(items, f, g)"
@@ -58,7 +58,7 @@ var stageKind = table.Hinted(table.CalledKind, table.Saying("give the function i
 
 var limitsKind = table.AnyOf(table.BoundKind, table.ListOf(table.BoundKind))
 
-// branchCall is one call that is made on a branch.
+// branchCall is a call that is made on a branch.
 type branchCall struct {
 	f    starlark.Value
 	args starlark.Tuple
@@ -68,7 +68,7 @@ func partsOf(calls []branchCall) func(i int) starlark.Tuple {
 	return func(i int) starlark.Tuple { return starlark.Tuple{calls[i].f, calls[i].args} }
 }
 
-// branchCalls are the calls that the arguments f and items say.
+// branchCalls returns the calls described by the arguments f and items.
 func branchCalls(c *table.Call) []branchCall {
 	f, items := c.Arg("f"), c.Arg("items")
 	if _, list := table.AcceptList(f); !list {
@@ -160,7 +160,7 @@ func limits(c *table.Call, stages int) []int {
 	return out
 }
 
-// share freezes what branches are to see, and remembers where that was.
+// share freezes what branches can see, and remembers where that happened.
 func share(c *table.Call, values ...starlark.Value) error {
 	if err := thread.Share(c.Env.State, values...); err != nil {
 		return err
@@ -172,7 +172,7 @@ func share(c *table.Call, values ...starlark.Value) error {
 	return s.Settle() // the branches' steps are not charged for it
 }
 
-// What becomes of the branches when one fails.
+// What happens to the branches when one fails.
 const (
 	raiseErrors = "raise"
 	keepErrors  = "keep"
@@ -182,7 +182,7 @@ const (
 var onErrorParam = table.Param{Name: "on_error", Kind: table.OneOf(raiseErrors, keepErrors, dropErrors), Shape: table.KeywordOnly, Default: `"raise"`,
 	Doc: `what a failure does: "raise" ends the others and fails, "keep" returns an Attempt for each, "drop" leaves the failed ones out`}
 
-// outcomes collects what branches come to, in the order of what they were given.
+// outcomes collects the results of branches, in the order of their inputs.
 type outcomes struct {
 	policy string
 	took   func(way int)
@@ -193,7 +193,7 @@ func newOutcomes(c *table.Call, n int) *outcomes {
 	return &outcomes{policy: c.StrOr("on_error", raiseErrors), took: waysOf(c), items: make([]starlark.Value, n)}
 }
 
-// take keeps what branch i came to; the error is what ends all of them.
+// take keeps the result of branch i. A returned error ends all branches.
 func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) error {
 	if err == nil {
 		o.items[i] = r.Form
@@ -216,7 +216,7 @@ func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) err
 	return nil
 }
 
-// list is the list of all, without those that were dropped.
+// list returns all results, without those that were dropped.
 func (o *outcomes) list() starlark.Value {
 	return starlark.NewList(slices.DeleteFunc(o.items, func(v starlark.Value) bool { return v == nil }))
 }

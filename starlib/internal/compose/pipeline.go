@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// rooms counts how many items are in each stage of a stream.
+// rooms counts the free slots in each stage of a stream.
 type rooms struct {
 	mu   sync.Mutex
 	free []int
@@ -34,8 +34,8 @@ func (r *rooms) take(stage int) bool {
 	return true
 }
 
-// enter waits for room in a stage. Whoever holds a room waits for no other: it is left before
-// the next is entered.
+// enter waits for a slot in a stage. An item that holds a slot does not wait for another: it leaves one stage before it
+// enters the next.
 func (r *rooms) enter(br engine.Branch, stage int) error {
 	for !r.take(stage) {
 		if err := br.Wait(func() bool { return r.has(stage) }); err != nil {
@@ -66,7 +66,7 @@ func streamItems(c *table.Call) (starlark.Value, error) {
 	if err := share(c, slices.Concat(items, stages)...); err != nil {
 		return nil, err
 	}
-	busy := 0 // items beyond would but wait for room
+	busy := 0 // further items would only wait for a slot
 	for _, n := range limits {
 		busy += min(n, len(items))
 	}
@@ -98,7 +98,7 @@ func streamItems(c *table.Call) (starlark.Value, error) {
 	return out.list(), nil
 }
 
-// inRoom leaves the room also when what is done there panics: others wait for it.
+// inRoom leaves the stage even if do panics, since other items wait for the slot.
 func inRoom(leave func(), do func() (starlark.Value, error)) (starlark.Value, error) {
 	defer leave()
 	return do()

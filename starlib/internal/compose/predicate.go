@@ -13,8 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// predicateRows are the conditions as data. Their names are short and common: a script may use
-// them for something else.
+// predicateRows returns the conditions as data. Their names are short and common: scripts may bind them.
 func predicateRows() []table.Builtin {
 	row := func(name string, op predicate.Op, what, doc string) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true, Doc: doc,
@@ -54,7 +53,7 @@ func predicateRows() []table.Builtin {
 
 func predicateFunc(c *table.Call, op predicate.Op) (starlark.Value, error) {
 	field, val := c.Str("field"), c.Arg("value")
-	if op != predicate.Has && val == nil { // one argument: what the value is compared with
+	if op != predicate.Has && val == nil { // one argument: the value to compare with
 		if !c.Has("field") {
 			c.Problemf(diag.MissingArgument, c.FuncSpan(), "%s needs what to compare with", c.Row.Name).Help = []string{c.Row.Name + "(80), or " + c.Row.Name + `("score", 80) for a field`}
 			return c.Placeholder(), nil

@@ -10,7 +10,7 @@ import (
 // Instructions of the interpreter, by number. Those from jump on have an argument.
 const (
 	opNop      = 0
-	opPlus     = 23 // of one operand
+	opPlus     = 23 // with one operand
 	opJump     = 43
 	opCondJump = 44
 	opIterJump = 45
@@ -19,11 +19,11 @@ const (
 	opCall     = 64
 )
 
-// jumpSize is what a jump takes: its instruction, and its target in four bytes.
+// jumpSize is the size of a jump: its instruction, and its target in four bytes.
 const jumpSize = 5
 
-// instr is an instruction. The compiler gives a jump four bytes for its target and fills what is left of them with
-// instructions that do nothing. They are steps: nops says how many follow a jump that may not be taken.
+// instr is an instruction. The compiler reserves four bytes for the target of a jump and fills the unused ones with
+// no-op instructions, which count as steps. nops is the number of no-ops that follow a jump that may not be taken.
 type instr struct {
 	at, op, arg, size, nops int
 }
@@ -60,8 +60,8 @@ func instrs(code []byte) ([]instr, error) {
 	return list, nil
 }
 
-// Aligned returns the covered program of a file with as many steps behind each jump as the plain one has there. How
-// many the compiler makes depends on how large the target's address is, which probes change.
+// Aligned returns the covered program of a file with as many steps after each jump as in the plain one. The compiler
+// emits a number of no-ops that depends on the size of the target's address, which probes change.
 func (f *File) Aligned(plain, covered *starlark.Program) (*starlark.Program, error) {
 	from, err := taken(plain)
 	if err != nil {
@@ -82,8 +82,8 @@ func (f *File) Aligned(plain, covered *starlark.Program) (*starlark.Program, err
 	return to.compiled()
 }
 
-// align gives the jumps of a covered function the steps of the plain one. Jumps that are not of a probe are the same in
-// both, in the same order. tests are the probes, by number, in front of a jump of the script.
+// align gives the jumps of a covered function the steps of the plain one. The jumps that do not belong to a probe are
+// the same in both, in the same order. tests holds the numbers of the probes that precede a jump of the script.
 func (f *funcode) align(plain *funcode, globals []string, tests map[int]bool) error {
 	own, err := instrs(f.code)
 	if err != nil {
@@ -143,7 +143,7 @@ func (f *funcode) align(plain *funcode, globals []string, tests map[int]bool) er
 	return nil
 }
 
-// ofProbe reports whether the jump with the number i is one that a probe needs.
+// ofProbe reports whether the jump at index i belongs to a probe.
 func (f *funcode) ofProbe(list []instr, i int, globals []string, tests map[int]bool) bool {
 	if i+1 < len(list) && list[i+1].op == opGlobal {
 		if n, probe := number(globals[list[i+1].arg]); probe && tests[n] {
@@ -171,13 +171,13 @@ func number(name string) (int, bool) {
 	return n, probe && err == nil
 }
 
-// movedLines is a table of positions for instructions that have moved. An entry of the table holds how far the next
-// instruction with a position is from the last one: 4 bits of the address, 5 of the line, 6 of the column, and
-// whether the next entry continues it.
+// movedLines returns the table of positions for instructions that have moved. An entry of the table holds the distance
+// from the previous instruction with a position to the next one: 4 bits of the address, 5 of the line, 6 of the column,
+// and whether the next entry continues it.
 func movedLines(lines []int64, moved map[int]int) []int64 {
 	var out []int64
 	old, pc := 0, 0
-	line, col := int64(0), int64(0) // that are still to be told
+	line, col := int64(0), int64(0) // still to be written
 	for _, entry := range lines {
 		x := uint16(entry)
 		old += int(x >> 12)

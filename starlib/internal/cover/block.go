@@ -7,10 +7,10 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// block puts probes in front of the statements of a block. The places of next are counted where control leaves the
-// block at its end, those of out where a break in it leaves the loop. bare says that the compiler has made no
-// instruction yet when the block begins, so that the block's leading pass, break and continue are counted by what
-// jumps to it: block returns their places.
+// block inserts probes before the statements of a block. Probes count next when control leaves the block at its end,
+// and out when a break in the block leaves the loop. bare says that the compiler has emitted no instruction when the
+// block begins. The block's leading pass, break and continue must then be counted by what jumps to the block: block
+// returns their places.
 func (w *inserter) block(at *[]syntax.Stmt, next, out *chain, bare bool) *chain {
 	list := *at
 	lead, behind := w.leads(list, next, out)
@@ -18,7 +18,7 @@ func (w *inserter) block(at *[]syntax.Stmt, next, out *chain, bare bool) *chain 
 	count := func(places *chain, at syntax.Position) {
 		made = append(made, &syntax.ExprStmt{X: w.probe(places, at)})
 	}
-	live := true // control can come here
+	live := true // control can get here
 	for i, s := range list {
 		place, is := w.file.at[s]
 		branch, jumps := s.(*syntax.BranchStmt)
@@ -55,9 +55,9 @@ func (w *inserter) block(at *[]syntax.Stmt, next, out *chain, bare bool) *chain 
 	return lead[0]
 }
 
-// leads returns for each statement of a block, and for its end, the places that are counted when control comes there
-// and the compiler has made no instruction between: that of a pass and what follows it, a break and what follows its
-// loop, a continue. It also returns the statements for which the compiler makes the next instruction.
+// leads returns, for each statement of a block and for its end, the places to count when control gets there before the
+// compiler has emitted an instruction: a pass and what follows it, a break and what follows its loop, a continue. It
+// also returns, for each statement, the statement for which the compiler emits the next instruction.
 func (w *inserter) leads(list []syntax.Stmt, next, out *chain) (lead []*chain, behind []syntax.Stmt) {
 	lead, behind = make([]*chain, len(list)+1), slices.Clone(list)
 	lead[len(list)] = next
@@ -81,7 +81,7 @@ func (w *inserter) leads(list []syntax.Stmt, next, out *chain) (lead []*chain, b
 	return lead, behind
 }
 
-// placed gives calls that bind probes the position of the instruction that follows them.
+// placed sets the position of calls that bind probes to that of the instruction that follows them.
 func placed(binds []syntax.Stmt, at syntax.Position) []syntax.Stmt {
 	for _, s := range binds {
 		s.(*syntax.AssignStmt).RHS.(*syntax.CallExpr).Fn.(*syntax.Ident).NamePos = at
@@ -89,7 +89,7 @@ func placed(binds []syntax.Stmt, at syntax.Position) []syntax.Stmt {
 	return binds
 }
 
-// holdsTests reports whether control leaves a statement by jumps, to a place without instructions.
+// holdsTests reports whether control leaves a statement by jumps to a place without instructions.
 func holdsTests(s syntax.Stmt) bool {
 	switch s.(type) {
 	case *syntax.IfStmt, *syntax.WhileStmt:
@@ -98,7 +98,7 @@ func holdsTests(s syntax.Stmt) bool {
 	return false
 }
 
-// leaves reports whether control does not come to the statement behind.
+// leaves reports whether control does not reach the next statement.
 func leaves(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.ReturnStmt:
@@ -109,8 +109,8 @@ func leaves(s syntax.Stmt) bool {
 	return false
 }
 
-// stmt puts probes into the parts of a statement. next are the places to count where control leaves it by a jump, out
-// those where it leaves the loop around it.
+// stmt inserts probes into the parts of a statement. next are the places to count when control leaves it by a jump, out
+// those when it leaves the loop around it.
 func (w *inserter) stmt(s syntax.Stmt, next, out *chain) {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:
@@ -150,7 +150,8 @@ func (w *inserter) stmt(s syntax.Stmt, next, out *chain) {
 	}
 }
 
-// tests has a condition count where it decides, as the compiler takes it apart: each test of it jumps by itself.
+// tests makes a condition count where it is decided. It follows the compiler, which splits a condition into tests that
+// jump separately.
 func (w *inserter) tests(cond *syntax.Expr, yes, no *chain) {
 	if yes == nil && no == nil {
 		return
@@ -183,7 +184,7 @@ func (w *inserter) tests(cond *syntax.Expr, yes, no *chain) {
 	w.test(cond, yes, no)
 }
 
-// test has one test count by its result.
+// test makes one test count by its result.
 func (w *inserter) test(cond *syntax.Expr, yes, no *chain) {
 	if yes == nil && no == nil {
 		return

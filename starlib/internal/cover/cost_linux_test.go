@@ -9,7 +9,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// userTime is the CPU time that the process used outside of the kernel, collecting garbage included.
+// userTime returns the CPU time of the process outside of the kernel, including garbage collection.
 func userTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -19,7 +19,7 @@ func userTime(b *testing.B) time.Duration {
 }
 
 // BenchmarkCover runs each script plain and covered in turns, and reports the CPU time of both and the median of their
-// ratios. A turn is so long that the clock's steps do not matter.
+// ratios. A turn is long enough that the clock's resolution does not matter.
 func BenchmarkCover(b *testing.B) {
 	for name, src := range scripts {
 		plain, covered := compiledRun(b, src, false), compiledRun(b, src, true)

@@ -17,8 +17,8 @@ import (
 
 var options = &syntax.FileOptions{While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true, Set: true}
 
-// world is what a generated script calls: c() returns the next bit of a fixed sequence and ends the script after some,
-// l() a list that has 1 or not.
+// world is what a generated script calls: c() returns the next bit of a fixed sequence and ends the script after a
+// number of calls; l() returns a list that contains 1 or is empty.
 type world struct {
 	bits *rand.Rand
 	left int
@@ -55,10 +55,10 @@ func (w *world) env() starlark.StringDict {
 	return env
 }
 
-// outcome is all that can be seen of an execution.
+// outcome is everything observable of an execution.
 type outcome struct {
 	steps  uint64
-	checks string // the steps at which the budget was looked at
+	checks string // the steps at which the budget was checked
 	log    string
 	failed string // with its backtrace
 	hits   map[int]int64
@@ -66,7 +66,7 @@ type outcome struct {
 	doc    string
 }
 
-// execute runs a script until it ends or has made so many steps; 0 is no limit.
+// execute runs a script until it ends or has made limit steps; 0 is no limit.
 func execute(t testing.TB, src string, covered bool, limit uint64, seed uint64) outcome {
 	t.Helper()
 	tree, err := options.Parse("x.star", src, 0)
@@ -171,7 +171,7 @@ func (s *script) place(indent string) {
 	s.n++
 }
 
-// counted makes an expression whose evaluation is counted.
+// counted returns an expression whose evaluation is counted.
 func (s *script) counted(make func() string) string {
 	n := s.n
 	s.n++
@@ -241,7 +241,7 @@ func (s *script) stmt(indent string, function, loop bool) {
 	}
 }
 
-// cond is a condition, as the compiler takes apart or not.
+// cond returns a condition, of a form that the compiler splits or does not split.
 func (s *script) cond() string {
 	leaf := func() string {
 		return []string{"c()", "c()", "not c()", "1 in l()", "1 not in l()", "(c() and c())", "not (c() or c())", "not not c()", "not 1 not in l()"}[s.random.IntN(9)]
@@ -291,9 +291,9 @@ func (s *script) expr(depth int) string {
 	return s.expr(0)
 }
 
-// TestSameSteps: a covered script makes the steps of the plain one, and whichever number of steps it is stopped at, it
-// has done the same and says the same. Only the line may differ, where it is stopped on its way from a condition to a
-// pass, break or continue.
+// TestSameSteps checks that a covered script makes the same steps as the plain one, and that after any number of steps
+// it has done the same and reports the same. Only the line may differ, if the script is stopped between a condition and
+// a pass, break or continue.
 func TestSameSteps(t *testing.T) {
 	scripts := 400
 	if testing.Short() {
@@ -307,7 +307,7 @@ func TestSameSteps(t *testing.T) {
 			t.Fatalf("seed %d: plain %d steps, covered %d\n%s\n%s\n%s", seed, plain.steps, covered.steps, plain.failed, covered.failed, src)
 		}
 		if seed%2 != 0 {
-			continue // storing the probes is over before a budget is looked at
+			continue // the probes are stored before the budget is checked for the first time
 		}
 		for limit := uint64(1); limit <= plain.steps; limit++ {
 			plain, covered := execute(t, src, false, limit, seed), execute(t, src, true, limit, seed)
@@ -328,7 +328,7 @@ func TestSameSteps(t *testing.T) {
 
 func lastLine(s string) string { return s[strings.LastIndex(s, "\n")+1:] }
 
-// TestCounts: places have the counts that the script itself counts.
+// TestCounts checks that places have the counts that the script itself counts.
 func TestCounts(t *testing.T) {
 	scripts := uint64(3000)
 	if testing.Short() {

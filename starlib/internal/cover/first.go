@@ -4,8 +4,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// position returns the position of the first instruction of a statement or an expression, the zero position where the
-// compiler stores none. The first instruction of a function that has none of its own has the function's.
+// position returns the position of the first instruction of a statement or an expression, or the zero position if the
+// compiler stores none. The first instruction of a function has the function's position if it has none itself.
 func (w *inserter) position(n syntax.Node) syntax.Position {
 	at, own := w.first(n)
 	if !own {
@@ -15,8 +15,8 @@ func (w *inserter) position(n syntax.Node) syntax.Position {
 	return at
 }
 
-// first returns the position that the compiler sets for the first instruction of a statement or an expression, false
-// where it sets none. The names of guards have a position that is zero.
+// first returns the position that the compiler sets for the first instruction of a statement or an expression, or false
+// if it sets none. The names of guards have the zero position.
 func (w *inserter) first(n syntax.Node) (at syntax.Position, own bool) {
 	switch n := n.(type) {
 	case *syntax.ExprStmt:
@@ -76,7 +76,8 @@ func (w *inserter) first(n syntax.Node) (at syntax.Position, own bool) {
 	return syntax.Position{}, false
 }
 
-// firstDefault is the position of the first instruction of making a function: of its first default, or its own.
+// firstDefault returns the position of the first instruction that makes a function: that of its first default, or the
+// function's.
 func (w *inserter) firstDefault(params []syntax.Expr, made syntax.Position) (syntax.Position, bool) {
 	for _, p := range params {
 		if b, ok := p.(*syntax.BinaryExpr); ok {

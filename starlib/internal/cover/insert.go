@@ -8,9 +8,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Insert puts the probes of a file into its tree. It returns the values that the file finds predeclared, and a function
-// that undoes the change; in between, the tree is resolved and compiled. Guards of operands are in the tree already.
-// universal reports whether a name that the file does not bind is one of the interpreter.
+// Insert inserts the probes of a file into its tree. It returns the values that must be predeclared for the file, and a
+// function that undoes the change; in between, the tree is resolved and compiled. The tree already holds the guards of
+// operands. universal reports whether a name that the file does not bind belongs to the interpreter.
 func (f *File) Insert(tree *syntax.File, universal func(name string) bool) (predeclared starlark.StringDict, restore func()) {
 	w := &inserter{file: f, universal: universal}
 	if len(tree.Stmts) > 0 {
@@ -29,7 +29,7 @@ func (f *File) Insert(tree *syntax.File, universal func(name string) bool) (pred
 	}
 }
 
-// inserter is one walk over a tree.
+// inserter is the state of one walk over a tree.
 type inserter struct {
 	file      *File
 	universal func(string) bool
@@ -37,8 +37,8 @@ type inserter struct {
 
 	locals bool            // the walk is in a def, which has local variables for bound probes
 	loops  int             // number of loops around the current node, within its def
-	start  syntax.Position // of the first instruction of the function, while none was made
-	bound  []syntax.Stmt   // what binds the probes of loops, for the statement that holds the outermost loop
+	start  syntax.Position // position of the first instruction of the function, until one was emitted
+	bound  []syntax.Stmt   // statements that bind the probes of loops, for the statement that holds the outermost loop
 
 	exprs  []changed[syntax.Expr]
 	blocks []changed[[]syntax.Stmt]
@@ -55,10 +55,10 @@ func (w *inserter) replace(at *syntax.Expr, by syntax.Expr) {
 	*at = by
 }
 
-// one is the chain of a single place.
+// one returns the chain of a single place.
 func (w *inserter) one(place int) *chain { return &chain{count: &w.file.counts[place]} }
 
-// call makes a call of a value that the file stores.
+// call returns a call of a value that the file stores.
 func (w *inserter) call(v starlark.Value, at syntax.Position) *syntax.CallExpr {
 	w.probes = append(w.probes, v)
 	return called(global+strconv.Itoa(len(w.probes)-1), at)
@@ -68,7 +68,7 @@ func called(name string, at syntax.Position) *syntax.CallExpr {
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: at, Name: name}}
 }
 
-// probe makes an expression that counts and is false. In a loop of a function it uses a bound probe.
+// probe returns an expression that counts and is false. In a loop of a function it uses a bound probe.
 func (w *inserter) probe(places *chain, at syntax.Position) syntax.Expr {
 	if !w.locals || w.loops == 0 {
 		return w.call(&probe{places: places, steps: probeSteps}, at)
@@ -87,7 +87,7 @@ func (w *inserter) wrap(e *syntax.Expr, at syntax.Position) {
 	}
 }
 
-// store has the file store its probes in globals before anything else, at the position where it begins.
+// store makes the file store its probes in globals before anything else, at the position where the file begins.
 func (w *inserter) store(tree *syntax.File, begin syntax.Position) starlark.StringDict {
 	predeclared := starlark.StringDict{}
 	var first []syntax.Stmt
@@ -111,7 +111,7 @@ func (w *inserter) setBlock(at *[]syntax.Stmt, by []syntax.Stmt) {
 	*at = by
 }
 
-// expr puts probes into the parts of an expression.
+// expr inserts probes into the parts of an expression.
 func (w *inserter) expr(e syntax.Expr) {
 	switch x := e.(type) {
 	case *syntax.ParenExpr:

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Kind says what a place is.
+// Kind is the kind of a place.
 type Kind string
 
 // The kinds of places.
@@ -25,14 +25,14 @@ const (
 	Element   Kind = "element" // what a comprehension collects
 )
 
-// Place is a part of a script that can run, with how often it began to.
+// Place is a part of a script that can run, with the number of times it began to run.
 type Place struct {
 	Kind Kind
-	Name string // of a way, such as "fallback: 2: critic"
+	Name string // name of a way, such as "fallback: 2: critic"
 	diag.Pos
 
-	// EndLine and EndCol are where the place ends: the column after its last character, or after the header of a
-	// statement that holds others.
+	// EndLine and EndCol are the end of the place: the column after its last character, or after the header of a
+	// compound statement.
 	EndLine, EndCol int
 
 	// Function is the name of the function around the place, outer.inner for a nested one, and FunctionLine the line
@@ -43,7 +43,7 @@ type Place struct {
 	Count int64
 }
 
-// Counters are the places of all files of one load. Any number of threads count at once.
+// Counters holds the places of all files of one load. Any number of threads can count concurrently.
 type Counters struct {
 	mu    sync.Mutex
 	files []*File
@@ -54,14 +54,13 @@ type Counters struct {
 type File struct {
 	places []Place
 	counts []atomic.Int64
-	tests  map[int]bool // the probes, by number, in front of a jump of the script
+	tests  map[int]bool // the numbers of the probes that precede a jump of the script
 	at     map[any]int  // places by statement, or by the address of the expression in its parent
 	calls  map[syntax.Position]*routed
 	ways   map[int]*routed // by place
 }
 
-// Add finds the places of a file. The tree must be resolved, and as the script was written: guards change where parts
-// end.
+// Add finds the places of a file. The tree must be resolved and unchanged: guards would change where parts end.
 func (c *Counters) Add(tree *syntax.File) *File {
 	f := find(tree)
 	c.mu.Lock()
@@ -75,8 +74,8 @@ func (c *Counters) Add(tree *syntax.File) *File {
 	return f
 }
 
-// Places returns all places with their counts, sorted by file and position. With take, counting begins again at 0.
-// Left out are ways of calls that composed nodes, which were made at the given positions.
+// Places returns all places with their counts, sorted by file and position. If take is set, it resets the counts to 0.
+// It leaves out the ways of calls that composed nodes; nodes holds the positions where nodes were made.
 func (c *Counters) Places(take bool, nodes map[diag.Pos]bool) []Place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +109,7 @@ func before(a, b Place) int {
 	return a.Col - b.Col
 }
 
-// function is a def that a walk is in.
+// function is a def that contains the visited node.
 type function struct {
 	name string
 	line int
@@ -118,7 +117,7 @@ type function struct {
 
 func find(tree *syntax.File) *File {
 	f := &File{at: map[any]int{}, tests: map[int]bool{}, calls: map[syntax.Position]*routed{}, ways: map[int]*routed{}}
-	var nodes []syntax.Node // the node that is visited and those around it
+	var nodes []syntax.Node // the visited node and its ancestors
 	var in []function
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		if n == nil {
@@ -163,7 +162,7 @@ func find(tree *syntax.File) *File {
 	return f
 }
 
-// runs reports whether what a node holds may run, and not only compose.
+// runs reports whether the parts of a node may run, and not only compose.
 func runs(n syntax.Node) bool {
 	switch n.(type) {
 	case *syntax.DefStmt, *syntax.LambdaExpr:
@@ -172,7 +171,7 @@ func runs(n syntax.Node) bool {
 	return false
 }
 
-// add makes a place, found again by key.
+// add adds a place, which is found again by key.
 func (f *File) add(kind Kind, n syntax.Node, key any, in function) {
 	start, end := n.Span()
 	switch n := n.(type) {
@@ -199,7 +198,7 @@ func element(x *syntax.Comprehension) *syntax.Expr {
 	return &x.Body
 }
 
-// literal reports whether a statement is a literal, a docstring say, for which the interpreter does nothing.
+// literal reports whether a statement is a literal, for example a docstring, for which the interpreter does nothing.
 func literal(s syntax.Stmt) bool {
 	x, ok := s.(*syntax.ExprStmt)
 	if !ok {

@@ -25,11 +25,11 @@ func Forget(globals starlark.StringDict) {
 	}
 }
 
-// Steps of the interpreter that a probe takes.
+// The steps of the interpreter that a probe takes.
 const (
-	probeSteps = 3 // push, call, and what drops the result or jumps by it
-	falseSteps = 3 // the jump by the condition, push, call
-	trueSteps  = 4 // and a jump to the code behind
+	probeSteps = 3 // push, call, and the instruction that drops the result or jumps by it
+	falseSteps = 3 // the conditional jump, push, call
+	trueSteps  = 4 // and a jump to the code after it
 )
 
 // chain lists the places that one event counts.
@@ -44,7 +44,7 @@ func (c *chain) add() {
 	}
 }
 
-// hidden implements what all values need, for those that no script sees.
+// hidden implements the methods of values that no script sees.
 type hidden struct{}
 
 func (hidden) String() string        { return "probe" }
@@ -68,8 +68,8 @@ func (p *probe) CallInternal(thread *starlark.Thread, _ starlark.Tuple, _ []star
 	return p.result, nil
 }
 
-// binder makes the probe of a place in a loop for the thread that is about to enter the loop. It counts at a third of
-// the time of a call: the interpreter passes no thread to an operator, so the probe must know it.
+// binder makes the probe of a place in a loop for the thread that is about to enter the loop. The bound probe counts in
+// a third of the time of a call, but must know its thread, since the interpreter passes none to an operator.
 type binder struct {
 	hidden
 	places *chain
@@ -95,13 +95,13 @@ func (b *bound) Unary(syntax.Token) (starlark.Value, error) {
 	return b, nil
 }
 
-// chunk holds probes of a file until they are stored in globals, which the interpreter finds by number. Called after
-// that, it takes the steps of storing them off.
+// chunk holds probes of a file until they are stored in globals, which the interpreter finds by number. Calling it
+// afterwards subtracts the steps of storing them.
 type chunk struct {
 	starlark.Tuple
 }
 
-// chunkSize keeps storing a chunk shorter than the steps between two checks of the budget.
+// chunkSize keeps the storing of a chunk shorter than the steps between two checks of the budget.
 const chunkSize = 4096
 
 func (c chunk) Name() string { return "probes" }

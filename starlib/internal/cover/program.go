@@ -8,10 +8,10 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// program is a compiled file in the form that the interpreter stores it in: a part with numbers and the lengths of
-// texts, and a part with the texts. The functions are taken apart, the rest stays as it is.
+// program is a compiled file in the interpreter's storage format: a part with numbers and the lengths of texts, and a
+// part with the texts. The functions are decoded, the rest is kept unchanged.
 type program struct {
-	head, texts []byte // what stands before the functions
+	head, texts []byte // head is what precedes the functions
 	globals     []string
 	functions   []*funcode // the top level first
 	recursion   int64
@@ -25,7 +25,7 @@ type funcode struct {
 	locals    []binding
 	cells     []int64
 	free      []binding
-	frame     [5]int64 // stack, parameters, those by name only, *args, **kwargs
+	frame     [5]int64 // stack, parameters, keyword-only parameters, *args, **kwargs
 }
 
 type binding struct {
@@ -33,11 +33,11 @@ type binding struct {
 	line, col int64
 }
 
-const headerSize = 8 // the magic number, and where the texts begin
+const headerSize = 8 // the magic number, and the offset of the texts
 
 var errCompiled = errors.New("the compiled form of a file is not as expected")
 
-// taken takes a program apart.
+// taken decodes a program.
 func taken(prog *starlark.Program) (*program, error) {
 	var b bytes.Buffer
 	if err := prog.Write(&b); err != nil {
@@ -84,7 +84,7 @@ func taken(prog *starlark.Program) (*program, error) {
 	return p, nil
 }
 
-// compiled makes a program of its parts.
+// compiled encodes the parts as a program.
 func (p *program) compiled() (*starlark.Program, error) {
 	w := &writer{out: bytes.Clone(p.head), texts: bytes.Clone(p.texts)}
 	for i, f := range p.functions {
@@ -125,7 +125,7 @@ func (r *reader) uint() {
 	r.in = r.in[n:]
 }
 
-// count reads a number of things, each of which takes a byte at least.
+// count reads the number of items of a list, each of which takes at least one byte.
 func (r *reader) count() int64 {
 	n := r.int()
 	if n < 0 || n > int64(len(r.in)) {

@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Way is the kind of a place that is no code, but a way that a call of a function or node can go: the alternative that
-// is tried, the one that wins, a retry, a failure that is handled. The ways of nodes are known from the graph; those of
-// calls stand in the functions that make them.
+// Way is the kind of a place that is not code, but a way that a call of a function or node can go: the alternative that
+// is tried, the one that wins, a retry, a failure that is handled. The ways of nodes are known from the graph; the ways
+// of calls from the functions that make them.
 const Way Kind = "way"
 
 // The ways of calls whose ways do not depend on their arguments.
@@ -28,18 +28,18 @@ const (
 
 // routed is a call that can go several ways.
 type routed struct {
-	fn    diag.Pos // of the builtin's name
-	first int      // of the places
+	fn    diag.Pos // position of the builtin's name
+	first int      // index of its first place
 	n     int
 	ran   atomic.Bool
 }
 
-// composes reports whether the call composed one of the nodes that were made at some positions, and made no call since.
+// composes reports whether the call composed a node at one of the given positions, and has made no call since.
 func (r *routed) composes(nodes map[diag.Pos]bool) bool {
 	return r != nil && nodes[r.fn] && !r.ran.Load()
 }
 
-// took counts a way. A list of alternatives that is computed has two: the first one, and those behind.
+// took counts a way. A computed list of alternatives has two ways: the first alternative, and all others.
 func (f *File) took(at syntax.Position, way int) {
 	if r := f.calls[script.Key(at)]; r != nil {
 		r.ran.Store(true)
@@ -47,7 +47,7 @@ func (f *File) took(at syntax.Position, way int) {
 	}
 }
 
-// Took counts that the call at a position goes one of its ways.
+// Took counts that the call at a position takes one of its ways.
 func (c *Counters) Took(at syntax.Position, way int) {
 	c.mu.Lock()
 	f := c.named[at.Filename()]
@@ -57,7 +57,7 @@ func (c *Counters) Took(at syntax.Position, way int) {
 	}
 }
 
-// addCall lists the ways of a call in a function, if it is of a builtin that has some. The file is resolved.
+// addCall adds the ways of a call in a function, if it is a call of a builtin that has ways. The file must be resolved.
 func (f *File) addCall(call *syntax.CallExpr, in function) {
 	fn, ok := startree.Unparen(call.Fn).(*syntax.Ident)
 	if !ok {
@@ -67,7 +67,7 @@ func (f *File) addCall(call *syntax.CallExpr, in function) {
 		return
 	}
 	var names []string
-	at := []syntax.Node{call} // of each way, or of all
+	at := []syntax.Node{call} // the node of each way, or the node of all
 	switch fn.Name {
 	case "attempt":
 		names = []string{"ok", "failed"}
@@ -98,7 +98,7 @@ func (f *File) addCall(call *syntax.CallExpr, in function) {
 	}
 }
 
-// argument returns the argument that a call passes by a name, else nil.
+// argument returns the argument that a call passes by a name, or nil.
 func argument(call *syntax.CallExpr, name string) syntax.Expr {
 	for _, arg := range call.Args {
 		if by, ok := arg.(*syntax.BinaryExpr); ok && by.Op == syntax.EQ {
@@ -110,7 +110,7 @@ func argument(call *syntax.CallExpr, name string) syntax.Expr {
 	return nil
 }
 
-// alternatives names what a call of fallback or race tries, and says where each stands.
+// alternatives returns the names and nodes of the alternatives that a call of fallback or race tries.
 func alternatives(call *syntax.CallExpr, race bool) (names []string, at []syntax.Node) {
 	var list []syntax.Expr
 	if len(call.Args) > 0 {
@@ -134,7 +134,7 @@ func alternatives(call *syntax.CallExpr, race bool) (names []string, at []syntax
 	return names, at
 }
 
-// nameOf names what an alternative calls, for people.
+// nameOf returns a readable name for what an alternative calls.
 func nameOf(e syntax.Expr) string {
 	switch x := startree.Unparen(e).(type) {
 	case *syntax.Ident:

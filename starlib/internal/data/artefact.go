@@ -67,7 +67,7 @@ func fromLLMOutput(c *table.Call) (starlark.Value, error) {
 	return value.FromData(r.Value), nil
 }
 
-// decodeOption is an option of the decoder that is chosen by a word.
+// decodeOption returns the parameter for an option of the decoder that is chosen by a word.
 func decodeOption(name, doc string) table.Param {
 	words := generable.OptionWords(name)
 	return table.Param{Name: name, Kind: table.OneOf(words...), Shape: table.KeywordOnly, Default: `"` + words[0] + `"`, Doc: doc}
@@ -113,7 +113,7 @@ func decodeOptions(c *table.Call) (generable.Options, error) {
 	return o, nil
 }
 
-// decodedValue is what a script sees of a result.
+// decodedValue returns a result of the decoder as a script value.
 func decodedValue(r lenient.Result) starlark.Value {
 	repairs := make([]generable.Value, len(r.Repairs))
 	for i, fix := range r.Repairs {

@@ -1,3 +1,2 @@
-// Package data has the builtins of types, values, texts and files, and of what a script may
-// touch of the world.
+// Package data has the builtins for types, values, texts and files, and for the capabilities that a script may use.
 package data

@@ -20,16 +20,16 @@ import (
 // formatSpec is [[fill]align][sign][#][0][width][grouping][.precision][type].
 type formatSpec struct {
 	fill      string
-	align     byte // < > ^ =, 0 for the default of the value
-	sign      byte // + - or space, 0 when not given
+	align     byte // < > ^ =, 0 for the value's default
+	sign      byte // + - or space, 0 if not given
 	alternate bool
 	width     int
 	group     string // "," or "_"
-	precision int    // -1 when not given
+	precision int    // -1 if not given
 	verb      byte
 }
 
-// Bounds that keep one call from filling the memory.
+// The bounds that keep one call from filling the memory.
 const (
 	maxWidth     = 10_000
 	maxPrecision = 1_000
@@ -38,7 +38,7 @@ const (
 var specParts = lazy.Regexp(`(?s)^(?:(.?)([<>^=]))?([+\- ]?)(#?)(0?)(\d*)([,_]?)(\.?)(\d*)([bcdeEfFgGnosxX%]?)`)
 
 func parseSpec(s string) (formatSpec, error) {
-	m := specParts().FindStringSubmatch(s) // any text begins with nothing
+	m := specParts().FindStringSubmatch(s) // every part is optional, so it always matches
 	first := func(part string) byte { return (part + "\x00")[0] }
 	f := formatSpec{fill: cmp.Or(m[1], " "), align: first(m[2]), sign: first(m[3]), alternate: m[4] != "", group: m[7], precision: -1, verb: first(m[10])}
 	if m[5] != "" && f.align == 0 {
@@ -79,7 +79,7 @@ func fmtFunc(c *table.Call) (starlark.Value, error) {
 	return starlark.String(out), nil
 }
 
-// specOf returns the specification that a call gives. It reports one that is none.
+// specOf returns the specification of a call. It reports one that cannot be parsed.
 func specOf(c *table.Call) (formatSpec, bool) {
 	spec := c.Str("spec")
 	if inner, ok := strings.CutPrefix(spec, "{:"); ok && strings.HasSuffix(inner, "}") {
@@ -92,7 +92,7 @@ func specOf(c *table.Call) (formatSpec, bool) {
 	return f, err == nil
 }
 
-// fmtLook looks at a call of which the specification is known, and the value or its type.
+// fmtLook checks a call whose specification is known, and whose value is known at least by its type.
 func fmtLook(c *table.Call) {
 	if _, known := c.Arg("spec").(starlark.String); !known {
 		return
@@ -105,12 +105,12 @@ func fmtLook(c *table.Call) {
 	case *value.Failed, nil:
 		specOf(c)
 	default:
-		_, _ = fmtFunc(c) // reports
+		_, _ = fmtFunc(c) // reports what is wrong
 	}
 }
 
-// refused reports a value of a type that the specification is not for. v is one of the type; shown is how messages
-// call it.
+// refused reports a value whose type the specification does not support. v is a value of the type; messages show it as
+// shown.
 func (f formatSpec) refused(c *table.Call, v, shown starlark.Value) bool {
 	wrong, help := "", ""
 	is := func(verbs string) bool { return f.verb != 0 && strings.IndexByte(verbs, f.verb) >= 0 }
@@ -215,7 +215,7 @@ func (f formatSpec) float(x float64) (string, error) {
 	if neg {
 		x = -x
 	}
-	digits := starlark.Float(x).String() // as str() writes it
+	digits := starlark.Float(x).String() // as str() formats it
 	switch {
 	case precision < 0:
 	case verb == 'g', verb == 'G':
@@ -243,7 +243,7 @@ func (f formatSpec) signOf(neg bool) string {
 	return ""
 }
 
-// grouped puts a separator between groups of digits, from the right.
+// grouped inserts a separator between groups of digits, from the right.
 func grouped(digits, sep string, every int) string {
 	for _, r := range digits {
 		if r < '0' || r > '9' && r < 'a' || r > 'f' {
@@ -256,7 +256,7 @@ func grouped(digits, sep string, every int) string {
 	return digits
 }
 
-// pad brings sign and body to the width.
+// pad pads sign and body to the width.
 func (f formatSpec) pad(sign, body string, otherwise byte) string {
 	align := f.align
 	if align == 0 {

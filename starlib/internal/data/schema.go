@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Rows are the builtins of types, values, texts and files, and of what a script may touch.
+// Rows returns the builtins for types, values, texts and files, and for capabilities.
 func Rows() []table.Builtin {
 	return slices.Concat(typeRows(), schemaTypeRows(), typeMethodRows(), streamRows(), valueRows(), textRows(), jsonRows(), scriptRows(), describeRows(), capabilityRows())
 }
@@ -100,7 +100,7 @@ func typeRows() []table.Builtin {
 	}
 }
 
-// enumValue takes a value of an enum. Other languages give them in a list.
+// enumValue takes a value of an enum. Other languages pass them as a list.
 var enumValue = table.Hinted(table.StrKind, func(v starlark.Value) string {
 	if list, ok := v.(*starlark.List); ok {
 		var values []string
@@ -117,7 +117,7 @@ var FieldKind = &table.Kind{Word: "type or field(...)", Stub: "Type | Field",
 
 	Accept: value.Either(value.As[*value.Field], value.AcceptType), Hint: table.HintField}
 
-// emptyOf is the empty value that a type or its maker means as a default, "" for all else.
+// emptyOf returns the empty value that a type or its constructor stands for as a default, or "" for anything else.
 func emptyOf(v starlark.Value) string {
 	switch v := v.(type) {
 	case *value.Type:
@@ -187,7 +187,7 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 	return &value.Field{Field: f}, nil
 }
 
-// typeName is the name of a type that this call declares: given, or its variable's.
+// typeName returns the name of the type that this call declares: the given one, or its variable's.
 func typeName(c *table.Call) string {
 	if c.Has("_name") {
 		return c.Str("_name")
@@ -284,7 +284,7 @@ func enumFunc(c *table.Call) (starlark.Value, error) {
 	return declare(c, t), nil
 }
 
-// valueNotes reads what is said of an enum's values.
+// valueNotes reads the notes on an enum's values.
 func valueNotes(c *table.Call, values []string) []generable.ValueNote {
 	notes := make([]generable.ValueNote, len(values))
 	for _, name := range []string{"_notes", "_alias"} {
@@ -318,7 +318,7 @@ func valueNotes(c *table.Call, values []string) []generable.ValueNote {
 	return notes
 }
 
-// fieldErrors reports what is wrong with fields, each at the argument that declares it.
+// fieldErrors reports errors of fields, each at the argument that declares the field.
 func fieldErrors(c *table.Call, code diag.Code, errs generable.FieldErrors) {
 	for _, e := range errs {
 		at := c.FuncSpan()
@@ -329,7 +329,7 @@ func fieldErrors(c *table.Call, code diag.Code, errs generable.FieldErrors) {
 	}
 }
 
-// declare finishes a nominal type: it becomes known by name to references of its file.
+// declare finishes a nominal type: references in its file can now find it by name.
 func declare(c *table.Call, t *generable.Type) starlark.Value {
 	if c.Has("_llm_description") && t.Kind != generable.ErrorType {
 		t.Description = c.Str("_llm_description")

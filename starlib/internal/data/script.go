@@ -28,7 +28,7 @@ func scriptRows() []table.Builtin {
 	}
 }
 
-// joined is what print and fail write.
+// joined returns the text that print and fail write.
 func joined(c *table.Call) (string, error) {
 	var words []string
 	for _, v := range c.Rest() {
@@ -50,8 +50,8 @@ func printFunc(c *table.Call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// failFunc raises the text as it is. The error gets its code from who called the function:
-// a node, the run, or the loading of the file.
+// failFunc fails with the given text. The caller of the function sets the error's code: a node, the run, or the loading
+// of the file.
 func failFunc(c *table.Call) (starlark.Value, error) {
 	text, err := joined(c)
 	if err != nil {

@@ -25,7 +25,7 @@ func streamRows() []table.Builtin {
 	}
 	var options []table.Param
 	for _, p := range decodeParams {
-		if p.Name != "partial" { // close says whether the text was cut
+		if p.Name != "partial" { // close reports whether the text was cut
 			options = append(options, p)
 		}
 	}
@@ -46,7 +46,7 @@ func streamRows() []table.Builtin {
 
 var streamPolicy = table.OneOf(generable.StreamWords()...)
 
-// streamParam is a parameter for how something shows itself in a stream.
+// streamParam returns the parameter for the stream policy of a value.
 func streamParam(name, doc string) table.Param {
 	return table.Param{Name: name, Kind: table.AnyOf(streamPolicy, table.ListOf(streamPolicy)), Shape: table.KeywordOnly, Default: "None", Doc: doc}
 }
@@ -60,7 +60,7 @@ func policy(c *table.Call, name string) (out generable.StreamPolicy) {
 	return out
 }
 
-// streamed gives a type the policy of a parameter, by one of [generable.Streamed] and [generable.StreamedItems].
+// streamed applies the policy of a parameter to a type, with [generable.Streamed] or [generable.StreamedItems].
 func streamed(c *table.Call, name string, t *generable.Type, with func(*generable.Type, generable.StreamPolicy) (*generable.Type, *generable.FieldError)) *generable.Type {
 	t, err := with(t, policy(c, name))
 	if err != nil {
@@ -69,8 +69,8 @@ func streamed(c *table.Call, name string, t *generable.Type, with func(*generabl
 	return t
 }
 
-// streamValue is a text that is decoded while it arrives. It belongs to the code that made it:
-// once it is frozen, no more can be fed.
+// streamValue is a text that is decoded while it arrives. It belongs to the code that made it: once it is frozen, no
+// more text can be fed.
 type streamValue struct {
 	s      *lenient.Stream
 	t      *generable.Type

@@ -86,7 +86,7 @@ func stripFences(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// fenceOf is the run of at least three backticks or tildes that a line begins with.
+// fenceOf returns the run of at least three backticks or tildes at the start of a line.
 func fenceOf(line string) string {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"`", "~"} {

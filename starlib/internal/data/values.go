@@ -52,8 +52,7 @@ var typesKind = &table.Kind{Word: "type or tuple of types", Stub: "Type | tuple[
 
 var recordKind = &table.Kind{Word: "instance of a schema", Stub: "Any", Accept: value.As[*value.Record]}
 
-// fitsType reports whether a value is of a type. Values without a form outside the script are
-// of type any alone.
+// fitsType reports whether a value conforms to a type. Values that have no form outside the script conform only to any.
 func fitsType(v starlark.Value, t *generable.Type) bool {
 	out, err := value.ToData(v)
 	if err != nil {
@@ -158,8 +157,8 @@ func takesCase(key, v starlark.Value) bool {
 	return err == nil && same
 }
 
-// unmatched lists the variants without a case: of the declared union that the value and all
-// cases belong to, unless there is one that is handled in full.
+// unmatched lists the variants without a case, of the declared union that the value and all cases belong to. It lists
+// none if one such union is handled in full.
 func unmatched(c *table.Call, v starlark.Value, cases *starlark.Dict) (of *generable.Type, missing []string) {
 	rec, ok := v.(*value.Record)
 	if !ok {
@@ -227,7 +226,7 @@ func sumFunc(c *table.Call) (starlark.Value, error) {
 	return total, nil
 }
 
-// number is what an item counts for; a bool counts as it does in Python.
+// number returns the numeric value of an item; a bool counts as it does in Python.
 func number(v starlark.Value) (starlark.Value, bool) {
 	switch v := v.(type) {
 	case starlark.Int, starlark.Float:
@@ -241,7 +240,7 @@ func number(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
-// sumLists joins lists into one that grows, and does not copy it for each.
+// sumLists joins lists by appending to one list, instead of copying it for each.
 func sumLists(c *table.Call, joined, items []starlark.Value) (starlark.Value, error) {
 	for i, item := range items {
 		list, ok := item.(*starlark.List)

@@ -17,7 +17,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// DefaultTouchTimeout bounds one operation of a capability that says nothing else.
+// DefaultTouchTimeout bounds one operation of a capability that sets no other timeout.
 const DefaultTouchTimeout = 30 * time.Second
 
 var (
@@ -25,7 +25,7 @@ var (
 	timeoutParam   = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the longest it may take: "90s", "2m", or seconds`)
 )
 
-// commandKind takes a command and its arguments. No shell takes a line apart.
+// commandKind takes a command and its arguments. No shell splits a command line.
 var commandKind = table.Hinted(table.ListOf(table.StrKind), func(v starlark.Value) string {
 	line, ok := v.(starlark.String)
 	switch {
@@ -87,13 +87,12 @@ func capabilityRows() []table.Builtin {
 	}
 }
 
-// wrappers show, for what a script may touch, the function that makes a tool of it: it says what of
-// it a model gets.
+// wrappers show, for each capability, a function that makes a tool of it. The function determines what the model gets.
 var wrappers = map[string]string{"fs.read": "def read(path = str): return fs.read(path)", "fs.list": "def list_notes(dir = str): return fs.list(dir)",
 	"fs.write": "def save(path = str, text = str): fs.write(path, text)", "http.get": "def page(url = str): return http.get(url).text",
 	"sh.run": "def log(file = str): return sh.run([\"git\", \"log\", file]).stdout"}
 
-// HintCapability says how a builtin becomes a tool.
+// HintCapability says how to make a tool of a builtin.
 func HintCapability(b *starlark.Builtin) string {
 	if example := wrappers[b.Name()]; example != "" {
 		return "wrap it in a function, which says what of it the model gets: " + example
@@ -101,7 +100,7 @@ func HintCapability(b *starlark.Builtin) string {
 	return "wrap it in a function that declares its parameters: def f(x = str): return " + b.Name() + "(x)"
 }
 
-// touchFunc carries out the operation that its row names.
+// touchFunc performs the operation that its row names.
 func touchFunc(c *table.Call) (starlark.Value, error) {
 	args, err := touchArgs(c)
 	if err != nil || len(c.Problems) > 0 {
@@ -127,8 +126,8 @@ func touchFunc(c *table.Call) (starlark.Value, error) {
 
 var touchExamples = map[string]string{"sh": `out = sh.run(["git", "log"])`, "http": `page = http.get("https://example.com/")`, "fs": `text = fs.read("notes.md")`, "env": `home = env.get("HOME")`}
 
-// touch makes an operation an effect. What it is asked for is checked first, so that no request
-// with a mistake, or with a password in it, becomes an event.
+// touch performs an operation as an effect. It checks the arguments first, so that no request with a mistake, or with a
+// password in it, becomes an event.
 func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, error) {
 	op, _ := capability.Lookup(name)
 	if wrong := unfitTouch(op, args); wrong != nil {
@@ -156,7 +155,7 @@ func touch(b engine.Branch, name string, args *generable.Map) (generable.Value, 
 	return run.Touch(b, op, called, class, args)
 }
 
-// unfitTouch is what is wrong with the arguments of an operation, nil when nothing is.
+// unfitTouch returns what is wrong with the arguments of an operation, or nil.
 func unfitTouch(op *capability.Operation, args *generable.Map) error {
 	get := func(name string) generable.Value { v, _ := args.Get(name); return v }
 	switch op.Kind {
@@ -208,13 +207,13 @@ func unfitRequest(op *capability.Operation, args *generable.Map) error {
 	return nil
 }
 
-// touchArgs are the arguments as the effect has them, in the order of the row.
+// touchArgs returns the arguments of the effect, in the order of the row.
 func touchArgs(c *table.Call) (*generable.Map, error) {
 	args := generable.NewMap(len(c.Row.Params))
 	for i, p := range c.Row.Params {
 		given := c.Refs[i].Given()
 		v := c.Values[i]
-		if !given && p.Name == "path" { // of fs.list
+		if !given && p.Name == "path" { // fs.list only
 			v = starlark.String(".")
 		}
 		switch {
@@ -237,7 +236,7 @@ func touchArgs(c *table.Call) (*generable.Map, error) {
 	return args, nil
 }
 
-// seconds is the timeout.
+// seconds returns the timeout in seconds.
 func seconds(c *table.Call) generable.Value {
 	v, _ := generable.FloatOf(cmp.Or(c.Duration("timeout"), DefaultTouchTimeout).Seconds())
 	return v
@@ -252,12 +251,12 @@ func masked(v starlark.Value) bool {
 	return false
 }
 
-// touchArg is an argument as data, with secrets by their names.
+// touchArg returns an argument as data, with secrets replaced by their names.
 func touchArg(v starlark.Value) (generable.Value, error) {
 	switch v := v.(type) {
 	case *value.Masked:
 		return v.Data(), nil
-	case *value.Secret: // of the host, as it is given to MCP servers
+	case *value.Secret: // a secret of the host, as MCP servers get it
 		return (&value.Masked{Parts: []value.MaskedPart{{Text: v.Prefix}, {Env: v.Name}}}).Data(), nil
 	case *starlark.Dict:
 		if !slices.ContainsFunc(v.Items(), func(kv starlark.Tuple) bool { return masked(kv[1]) }) {

@@ -1,3 +1,3 @@
-// Package doc writes what the table of builtins says: the help of a value, the reference in
-// Markdown and the stub for editors.
+// Package doc renders the table of builtins: as the help of a value, the reference in Markdown and the stub for
+// editors.
 package doc

@@ -9,8 +9,8 @@ import (
 //go:embed examples.txt
 var exampleLines string
 
-// examples are the lines of examples.txt by the qualified names of rows. Each is a statement; what it evaluates to
-// stands behind two blanks and #, as repr writes it.
+// examples holds the lines of examples.txt by the qualified names of rows. Each is a statement; its value follows after
+// two blanks and #, as repr writes it.
 var examples = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(exampleLines) {
@@ -20,5 +20,5 @@ var examples = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// Example returns the line that shows how a builtin is used, "" for one that has none, such as a host's own.
+// Example returns the line that shows how a builtin is used. It returns "" for one that has none, such as a host's own.
 func Example(qualifiedName string) string { return examples()[qualifiedName] }

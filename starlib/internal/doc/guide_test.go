@@ -14,14 +14,14 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/testcase"
 )
 
-// What builtins return is described once: each name that a row returns with members has its class in the stub, whose
-// members are those of the reference.
+// Results of builtins are described once: each name with members that a row returns has its class in the stub, with the
+// members of the reference.
 func TestResultsInStub(t *testing.T) {
 	u := table.New(data.Rows(), agents.Rows(), compose.Rows(), testcase.Rows()).WithForms(compose.CallForms())
 	stub, page := doc.Stub(u), doc.Reference(u)
 	for _, section := range strings.Split(page, "\n### Members of ")[1:] {
 		name, rest, _ := strings.Cut(section, "\n")
-		if strings.ToLower(name) == name { // of the methods of skill, budget and memory
+		if strings.ToLower(name) == name { // a method of skill, budget or memory
 			continue
 		}
 		rest, _, _ = strings.Cut(rest, "\n#")
@@ -38,7 +38,7 @@ func TestResultsInStub(t *testing.T) {
 	}
 }
 
-// The documentation of builtins is in the words of Go's: "Returns", "Reports whether".
+// The documentation of builtins uses Go's wording: "Returns", "Reports whether".
 func TestWordsOfBuiltins(t *testing.T) {
 	stilted := regexp.MustCompile(`(?i)\b(gives?|tells|(not|is) given|(comes|came) to|of its own)\b`)
 	check := func(of, text string) {

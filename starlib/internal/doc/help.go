@@ -14,8 +14,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Help is the text that help() prints about a value of the language; about nil, the list of
-// all builtins.
+// Help returns the text that help() prints about a value of the language; for nil, the list of all builtins.
 func Help(t *table.Table, v starlark.Value) string {
 	switch v := v.(type) {
 	case nil, starlark.NoneType:
@@ -39,7 +38,7 @@ func Help(t *table.Table, v starlark.Value) string {
 		if b, ok := t.Lookup(v.Name()); ok && b.IsMember() {
 			return help(b)
 		}
-		var named *table.Builtin // the first of that name, better one that is called as v is
+		var named *table.Builtin // the first with that name, preferably one that is called as v is
 		for _, b := range t.Rows() {
 			if b.Name == v.Name() && (b.Of == "") == (v.Receiver() == nil) && !b.IsMember() {
 				return help(b)
@@ -98,7 +97,7 @@ func overview(t *table.Table) string {
 	return out.String() + "help(x) tells more about x."
 }
 
-// help is the entry of one row.
+// help returns the help of one row.
 func help(b *table.Builtin) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n\n%s\n", b.Declared(), b.Doc)
@@ -122,7 +121,7 @@ func help(b *table.Builtin) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// shown is the parameter's name with its stars.
+// shown returns the parameter's name with its stars.
 func shown(p *table.Param) string {
 	switch p.Shape {
 	case table.Variadic:
@@ -144,7 +143,7 @@ func helpNode(v *value.Node) string {
 	return out.String()
 }
 
-// mostParts is how many parts of a node are told of.
+// mostParts bounds the parts of a node that are described.
 const mostParts = 200
 
 func helpParts(out *strings.Builder, n *flow.Node, indent string, rest *int) {
@@ -160,7 +159,7 @@ func helpParts(out *strings.Builder, n *flow.Node, indent string, rest *int) {
 	}
 }
 
-// nodeLine is what a node is, takes and gives, and where it was made.
+// nodeLine describes a node: what it is, its input and output, and where it was made.
 func nodeLine(n *flow.Node) string {
 	line := n.Kind().String()
 	if label := n.Label(); label != line {
@@ -193,8 +192,8 @@ func helpFunction(fn *starlark.Function) string {
 	return text
 }
 
-// helpAgent tells what an agent can do: how it chooses a skill, its tools, and each skill with the tools
-// and the knowledge that are the skill's alone.
+// helpAgent writes what an agent can do: how it chooses a skill, its tools, and each skill with the tools and the
+// knowledge that only the skill has.
 func helpAgent(out *strings.Builder, a *agent.Spec) {
 	if by := chooses(a.Select); by != "" {
 		out.WriteString("\n\n" + by)
@@ -210,7 +209,7 @@ func helpAgent(out *strings.Builder, a *agent.Spec) {
 	}
 }
 
-// chooses tells what chooses among skills, "" where their types do.
+// chooses describes what chooses among skills. It returns "" if their types do.
 func chooses(sel *agent.Selection) string {
 	switch {
 	case sel == nil:

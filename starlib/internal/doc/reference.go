@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-// Reference is the page of the table's builtins in Markdown.
+// Reference returns the Markdown page of the table's builtins.
 func Reference(t *table.Table) string {
 	var out strings.Builder
 	out.WriteString(referenceHead)
@@ -124,7 +124,7 @@ func reference(b *table.Builtin, out *strings.Builder) {
 	}
 }
 
-// cell makes a text fit a cell of a table.
+// cell escapes a text for a cell of a table.
 func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "|", `\|`), "\n", " ")
 }

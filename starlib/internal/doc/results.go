@@ -44,13 +44,13 @@ func Result(name string) (*generable.Type, bool) {
 	return nil, false
 }
 
-// resultName leaves out what a generic schema is made of: Attempt of Attempt[any].
+// resultName omits the type arguments of a generic schema: Attempt for Attempt[any].
 func resultName(t *generable.Type) string {
 	name, _, _ := strings.Cut(t.Name, "[")
 	return name
 }
 
-// referResults writes the section of the reference about what builtins return.
+// referResults writes the section of the reference about the values that builtins return.
 func referResults(t *table.Table, out *strings.Builder) {
 	out.WriteString("\n## What builtins return\n\nThe members of values that builtins return or call functions with. A value is read by `x.member`.\n")
 	for _, r := range results {
@@ -67,7 +67,7 @@ func referResults(t *table.Table, out *strings.Builder) {
 	}
 }
 
-// makersOf lists the builtins that return a value of this name.
+// makersOf lists the builtins that return a value with this name.
 func makersOf(t *table.Table, name string) string {
 	var makers []string
 	for _, b := range t.Rows() {
@@ -78,7 +78,7 @@ func makersOf(t *table.Table, name string) string {
 	return strings.Join(makers, ", ")
 }
 
-// helpResult is the help of a value that builtins return.
+// helpResult returns the help of a value that builtins return.
 func helpResult(t *generable.Type) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n\n", resultName(t), t.Doc)

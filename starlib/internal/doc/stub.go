@@ -17,13 +17,13 @@ import (
 //go:embed stub.pyi.txt
 var stubHead string
 
-// stubTypes are the annotations of what builtins give.
+// stubTypes maps the results of builtins to annotations.
 var stubTypes = map[string]string{
 	"type": "Type", "node": "Node", "partial": "Partial", "stream": "Stream", "value": "Any", "field": "Field", "skill": "Skill", "tool": "Tool", "remedy": "Remedy", "recovery": "Recovery",
 	"knowledge": "Knowledge", "budget": "Budget", "mcp": "MCP", "oauth": "OAuth", "secret": "Secret", "model": "Model", "router": "Router", "when": "When", "predicate": "Predicate", "edge": "Edge", "finish": "Finish", "memory": "Memory", "history": "History", "toolcall": "ToolCall", "pieces": "Pieces", "module": "Any",
 }
 
-// Stub is a Python stub file of the table's builtins.
+// Stub returns a Python stub file of the table's builtins.
 func Stub(t *table.Table) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, stubHead, stubMethods(t, "type"), stubMethods(t, "node"), stubMethods(t, "partial"), stubMethods(t, "stream"), stubResults(t), stubMethods(t, "memory"), stubMethods(t, "skill"), stubMethods(t, "t"))
@@ -92,8 +92,8 @@ func pythonType(t *generable.Type) string {
 
 var anyWord = lazy.Regexp(`\bany\b`)
 
-// forms are the ways to call a row, each with parameters of its own: as a node, and in a run;
-// without what may be left out at the front, and with it.
+// forms returns the ways to call a row, each with its own parameters: as a node and in a run, or without and with an
+// optional leading parameter.
 func forms(b *table.Builtin) []*table.Builtin {
 	switch {
 	case b.InRun != nil:
@@ -129,7 +129,7 @@ func stubAll(rows map[string]*table.Builtin, decorator string, first ...string) 
 
 var typeWords = lazy.Regexp(`\bType\b`)
 
-// annotation is what a parameter takes: as a type, also those that are Python's own.
+// annotation returns what a parameter takes. Types, including Python's own, become TypeLike.
 func annotation(k *table.Kind) string { return typeWords().ReplaceAllString(k.Stub, "TypeLike") }
 
 // stub writes a row as a Python definition.
@@ -137,7 +137,7 @@ func stub(b *table.Builtin, out *strings.Builder, indent string, parts []string)
 	starred := false
 	lastPositional := -1
 	params := slices.Clone(b.Params)
-	// Python wants keyword-only parameters behind *args.
+	// Python wants keyword-only parameters after *args.
 	sorting.By(params, func(x, y table.Param) int { return stubRank(x.Shape) - stubRank(y.Shape) })
 	for i, p := range params {
 		if p.Shape == table.Positional {

@@ -17,8 +17,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// builtin returns the result of a call of a builtin, nil if it never returns, and reports whether it can be
-// called.
+// builtin returns the result of a call of a builtin, or nil if it never returns, and reports whether it can be called.
 func (b *body) builtin(s *state, x *syntax.CallExpr, f *starlark.Builtin, args *arguments) (*possible.Value, bool) {
 	name := f.Name()
 	row, ours := b.in.table.Lookup(name)
@@ -53,7 +52,7 @@ func (b *body) builtin(s *state, x *syntax.CallExpr, f *starlark.Builtin, args *
 	return possible.Unknown, true
 }
 
-// ofForm returns the result of a builtin that an argument has return a value of another type, nil for any other call.
+// ofForm returns the result of a builtin whose result type depends on an argument, or nil for any other call.
 func ofForm(name string, args *arguments) *possible.Value {
 	var given *possible.Value
 	if len(args.values) > 0 {
@@ -73,7 +72,7 @@ func ofForm(name string, args *arguments) *possible.Value {
 	return nil
 }
 
-// ofItems returns the result of an interpreter function that iterates over its argument, nil for any other.
+// ofItems returns the result of an interpreter function that iterates over its argument, or nil for any other function.
 func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
 	if args.spread || len(args.values) == 0 {
 		return nil
@@ -116,7 +115,7 @@ func (b *body) ofItems(s *state, name string, args *arguments) *possible.Value {
 	return nil
 }
 
-// itemsOf returns what the items of a value may be, and reports whether there surely are any.
+// itemsOf returns what the items of a value may be, and reports whether there is certainly at least one.
 func itemsOf(v *possible.Value) (item *possible.Value, some bool) {
 	if v.Any || len(v.Alts) == 0 {
 		return possible.Unknown, false
@@ -165,7 +164,7 @@ func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possibl
 	return possible.OrUnknown(out)
 }
 
-// orchestrated returns the result of a builtin that calls its arguments, nil for any other.
+// orchestrated returns the result of a builtin that calls its arguments, or nil for any other builtin.
 func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arguments) *possible.Value {
 	if args.spread || len(args.exprs) == 0 {
 		return nil
@@ -247,7 +246,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 			return a.Kind != possible.Record && a.Kind != possible.Thing && a.Kind != possible.Unset
 		}
 		which, m := b.judge(s, args.values[0], noInstance)
-		if a, ok := args.values[0].Certain(); ok && a.Exact != nil { // reported with the call
+		if a, ok := args.values[0].Certain(); ok && a.Exact != nil { // it is reported with the call
 			which = works
 		}
 		b.failure(args.exprs[0], diag.WrongArgument, which, m, func(f *finding) {
@@ -276,7 +275,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 	return nil
 }
 
-// summed reports a sum of what cannot be added to its start.
+// summed reports a sum whose items cannot be added to its start.
 func (b *body) summed(s *state, x *syntax.CallExpr, args *arguments) {
 	if len(args.values) != 1 || len(args.named) > 0 {
 		return
@@ -311,8 +310,8 @@ func (b *body) summed(s *state, x *syntax.CallExpr, args *arguments) {
 	})
 }
 
-// captures handles functions that a builtin runs in branches of the run: what they capture is frozen. A function with
-// a name counts if the name is read nowhere else.
+// captures handles functions that a builtin runs in branches of the run: what they capture is frozen. A named function
+// counts only if its name is read nowhere else.
 func (b *body) captures(by string, fs []syntax.Expr) {
 	for _, f := range fs {
 		switch x := startree.Unparen(f).(type) {
@@ -335,7 +334,7 @@ func (b *body) captures(by string, fs []syntax.Expr) {
 	}
 }
 
-// readOnce reports whether a function has no name, or one that is read in this place alone.
+// readOnce reports whether a function has no name, or one that is read only here.
 func (b *body) readOnce(f syntax.Expr) bool {
 	id, named := startree.Unparen(f).(*syntax.Ident)
 	if !named {
@@ -404,7 +403,7 @@ func (b *body) match(s *state, x *syntax.CallExpr, args *arguments) *possible.Va
 	return possible.OrUnknown(out)
 }
 
-// row returns the row of a builtin in the table, nil if it has none.
+// row returns the row of a builtin in the table, or nil if it has none.
 func (in *Inference) row(name string) *table.Builtin {
 	row, _ := in.table.Lookup(name)
 	return row

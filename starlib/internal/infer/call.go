@@ -20,8 +20,8 @@ type arguments struct {
 	exprs  []syntax.Expr // positional
 	values []*possible.Value
 	named  []namedArg
-	spread bool           // there are more, passed by *args or **kwargs
-	index  map[string]int // of named, where they are many
+	spread bool           // *args or **kwargs passes further arguments
+	index  map[string]int // index of named, if there are many
 
 	few struct { // enough for most calls
 		exprs  [4]syntax.Expr
@@ -279,7 +279,7 @@ func (in *Inference) typeGives(t *generable.Type, name string, args *arguments) 
 	return in.rowGives(in.table.Of["type"][name])
 }
 
-// invoke returns the result of calling a function of the script, nil if it never returns.
+// invoke returns the result of calling a function of the script, or nil if it never returns.
 func (b *body) invoke(s *state, a *possible.Alt, args *arguments) *possible.Value {
 	for _, e := range args.exprs {
 		b.escape(s, e)
@@ -325,7 +325,7 @@ func (in *Inference) byDefault(e syntax.Expr, loaded bool) *possible.Value {
 	return possible.One(possible.Alt{Kind: kind, Frozen: asDefault})
 }
 
-// others returns the dict of the named arguments that have no parameter.
+// others returns the dict of the named arguments that have no matching parameter.
 func (a *arguments) others(params []syntax.Expr) *possible.Value {
 	rest := possible.Alt{Kind: possible.Dict, Elem: possible.Nothing, Shape: possible.NewShape()}
 	for _, n := range a.named {
@@ -343,11 +343,11 @@ func (a *arguments) others(params []syntax.Expr) *possible.Value {
 	return possible.One(rest)
 }
 
-// asDefault says why a list or dict of a parameter is frozen that calls leave out.
+// asDefault says why a list or dict is frozen that is the default of a parameter and that calls leave out.
 const asDefault = "it is the default of a parameter, made while the file loads"
 
-// bind assigns the arguments of a call to the function's parameters. It reports whether they fit. loaded says that
-// the defaults were made while the file loaded.
+// bind assigns the arguments of a call to the function's parameters. It reports whether they fit. loaded means that the
+// defaults were made while the file loaded.
 func (in *Inference) bind(params []syntax.Expr, loaded bool, args *arguments, set func(id *syntax.Ident, v *possible.Value)) bool {
 	in.spend(4 * len(params))
 	next := 0

@@ -17,7 +17,7 @@ import (
 // calls records the arguments with which the analysed functions of a file call one of its functions.
 type calls struct {
 	params  map[string]*possible.Value
-	escaped bool // it may also be called in unknown ways
+	escaped bool // it may also be called with unknown arguments
 }
 
 // mention records a read of a name that holds a function of the file.
@@ -34,7 +34,7 @@ func (in *Inference) mention(id *syntax.Ident, v *possible.Value) {
 	in.escapes(v)
 }
 
-// nodeOf returns the syntax of a function of the file, nil for any other value.
+// nodeOf returns the syntax of a function of the file, or nil for any other value.
 func (in *Inference) nodeOf(a *possible.Alt) syntax.Node {
 	if a.Code != nil {
 		return a.Code.Node
@@ -42,7 +42,7 @@ func (in *Inference) nodeOf(a *possible.Alt) syntax.Node {
 	return in.codeOf(a.Exact)
 }
 
-// escapes records that the functions among the alternatives of a value may be called in unknown ways.
+// escapes records that the functions among the alternatives of a value may be called with unknown arguments.
 func (in *Inference) escapes(v *possible.Value) {
 	if v == nil || in.quiet > 0 {
 		return
@@ -56,7 +56,7 @@ func (in *Inference) escapes(v *possible.Value) {
 	}
 }
 
-// codeOf returns the syntax of a top-level function of the file, nil for any other value.
+// codeOf returns the syntax of a top-level function of the file, or nil for any other value.
 func (in *Inference) codeOf(v starlark.Value) syntax.Node {
 	fn, ok := v.(*starlark.Function)
 	if !ok || fn.Position().Filename() != in.u.Shown || fn.NumFreeVars() > 0 {
@@ -89,7 +89,7 @@ func (in *Inference) calledAs(fn syntax.Expr, args *arguments) {
 	params, _ := parts(node)
 	_, nested := in.nestedI[node]
 	loaded := in.runs && !nested
-	if in.bind(params, loaded, args, func(*syntax.Ident, *possible.Value) {}) { // else the call fails
+	if in.bind(params, loaded, args, func(*syntax.Ident, *possible.Value) {}) { // otherwise the call fails
 		in.bind(params, loaded, args, func(id *syntax.Ident, v *possible.Value) { c.params[id.Name] = possible.Unite(c.params[id.Name], v, 0) })
 	}
 }
@@ -108,7 +108,7 @@ func (b *body) arity(x *syntax.CallExpr, a *possible.Alt, args *arguments) {
 	call := &syntax.CallExpr{Fn: x.Fn, Lparen: x.Lparen, Rparen: x.Rparen, Args: slices.Clone(args.exprs)}
 	for _, n := range args.named {
 		at, _ := n.expr.Span()
-		for _, arg := range x.Args { // the name itself, where it is written
+		for _, arg := range x.Args { // the name itself if one is written
 			if own := startree.ArgOf(arg); own.Value == n.expr && own.Name != nil {
 				at = own.Name.NamePos
 			}
@@ -125,7 +125,7 @@ func (b *body) arity(x *syntax.CallExpr, a *possible.Alt, args *arguments) {
 	}
 }
 
-// signature returns the parameters of a function, which may be called often.
+// signature returns the parameters of a function. They are cached, since the function may be called often.
 func (in *Inference) signature(node syntax.Node, params []syntax.Expr) *source.Signature {
 	if g := in.signatures[node]; g != nil {
 		return g
@@ -165,7 +165,7 @@ func (in *Inference) settleCalls() {
 	clear(in.open)
 }
 
-// uncalled adds a remedy for a function that stands where the result of its call is meant.
+// uncalled adds a remedy for a function that is used where the result of its call is meant.
 func (b *body) uncalled(f *finding, e syntax.Expr, v *possible.Value) bool {
 	a, certain := v.Certain()
 	_, lambda := startree.Unparen(e).(*syntax.LambdaExpr)

@@ -53,7 +53,7 @@ func (b *body) own(s *state, e syntax.Expr) (int, bool) {
 	return i, ok && s.vars[i] != nil
 }
 
-// hashed handles the key of an entry of a dict, which must be one that does not change.
+// hashed handles the key of an entry of a dict, which must be hashable.
 func (b *body) hashed(s *state, e syntax.Expr, key *possible.Value) {
 	which, m := b.judge(s, key, (*possible.Alt).Unhashable)
 	b.failure(used{e, "key"}, diag.WrongOperand, which, m, func(f *finding) {
@@ -165,7 +165,7 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 	if named {
 		_, local = b.slot(id)
 	}
-	if strings.HasPrefix(why, "`") && !local { // a change would not reach the code around
+	if strings.HasPrefix(why, "`") && !local { // a change would not reach the surrounding code
 		f.help("return the new value: the code around gets what each branch returned")
 		return
 	}
@@ -181,7 +181,7 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 	f.help("before any loop, make a copy, `copy = %s(%s)`, change that, and go on with it", maker, shown)
 }
 
-// helper returns the name of the function if others of the file call it and the flow does not, else "".
+// helper returns the name of the function if other functions of the file call it and the flow does not, or "".
 func (b *body) helper() string {
 	def, ok := b.node.(*syntax.DefStmt)
 	if !ok || b.in.calls[def] == nil || b.in.u.Called[def] != nil {
@@ -190,7 +190,7 @@ func (b *body) helper() string {
 	return def.Name.Name
 }
 
-// newName returns the name for a value that takes the place of another one.
+// newName returns a name for a value that replaces another one.
 func newName(e syntax.Expr) string {
 	if id, ok := startree.Unparen(e).(*syntax.Ident); ok {
 		return id.Name
@@ -238,7 +238,7 @@ func (b *body) augmented(s *state, x *syntax.AssignStmt) bool {
 	return true
 }
 
-// hasItems reports whether a value surely is a container.
+// hasItems reports whether a value is certainly a container.
 func hasItems(v *possible.Value) bool {
 	return possible.All(v, func(a *possible.Alt) bool {
 		_, ok := a.Each()

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// cond returns the states in which a condition holds and does not hold, each nil if that cannot happen.
+// cond returns the states in which a condition holds and does not hold; each is nil if that cannot happen.
 func (b *body) cond(s *state, e syntax.Expr) (yes, no *state) {
 	b.in.spend(1)
 	switch x := e.(type) {
@@ -53,7 +53,7 @@ func (b *body) cond(s *state, e syntax.Expr) (yes, no *state) {
 	}
 	b.tests(e)
 	yes, no = b.copy(s), b.copy(s)
-	if a, certain := v.Certain(); !certain || a.Kind != possible.Record && a.Kind != possible.Function { // a test of these is reported as another mistake
+	if a, certain := v.Certain(); !certain || a.Kind != possible.Record && a.Kind != possible.Function { // a test of these is reported as a different mistake
 		switch v.Truth() {
 		case possible.YesTruth:
 			no = nil
@@ -70,7 +70,7 @@ func (b *body) cond(s *state, e syntax.Expr) (yes, no *state) {
 	return yes, no
 }
 
-// tests keeps the calls that a condition makes.
+// tests records the calls that a condition makes.
 func (b *body) tests(e syntax.Expr) {
 	if b.in.quiet > 0 {
 		return
@@ -121,8 +121,8 @@ func (b *body) keep(s *state, e syntax.Expr, keep func(a *possible.Alt) bool) bo
 	return b.refine(s, e, func(v *possible.Value) *possible.Value { return v.Only(keep) })
 }
 
-// refine replaces what is known of a name, or of a field of one; nil is impossible. It reports whether anything is
-// possible.
+// refine replaces what is known about a name, or about a field of one; nil means impossible. It reports whether
+// anything is possible.
 func (b *body) refine(s *state, e syntax.Expr, narrower func(v *possible.Value) *possible.Value) bool {
 	switch x := startree.Unparen(e).(type) {
 	case *syntax.Ident:
@@ -193,7 +193,7 @@ func (b *body) narrowCompared(s *state, x *syntax.BinaryExpr, holds bool) bool {
 	})
 }
 
-// typeOf returns x in type(x).
+// typeOf returns x for type(x).
 func (b *body) typeOf(e syntax.Expr) syntax.Expr {
 	call, ok := startree.Unparen(e).(*syntax.CallExpr)
 	if !ok || len(call.Args) != 1 {

@@ -56,7 +56,7 @@ func (b *body) gives(c *script.Contract) {
 	})
 }
 
-// remedies checks that a function about failed calls of tools returns remedies.
+// remedies checks that a function that handles failed tool calls returns remedies.
 func (b *body) remedies(c *script.Contract) {
 	for _, r := range b.returns {
 		fails := func(a *possible.Alt) bool {
@@ -71,7 +71,7 @@ func (b *body) remedies(c *script.Contract) {
 	}
 }
 
-// resultOf returns what a function returns, as it is written.
+// resultOf returns the result expression of a function, as written.
 func (b *body) resultOf(r result) syntax.Node {
 	switch {
 	case r.at == nil:
@@ -132,7 +132,7 @@ func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) 
 		return !possible.Fits(a, in, 0) && (a.Kind != possible.Dict || a.Shape == nil)
 	}
 	which, m := b.judge(s, v, misfits)
-	if t := v.Type(); which == always && t != nil && script.Conflict(t, in) { // reported with the call
+	if t := v.Type(); which == always && t != nil && script.Conflict(t, in) { // it is reported with the call
 		which = works
 	}
 	if which != works {
@@ -161,7 +161,7 @@ func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) 
 		return len(extra)+len(missing) > 0 || wrong != nil
 	}
 	which, m = b.judge(s, v, fails)
-	if startree.Written(e) { // checked as a whole elsewhere
+	if startree.Written(e) { // it is checked as a whole elsewhere
 		which = works
 	}
 	b.failure(e, diag.WrongTypeAtBoundary, which, m, func(f *finding) {
@@ -196,10 +196,10 @@ func (f *finding) misfit(who string, s *possible.Shape, t *generable.Type) {
 	}
 }
 
-// fields checks the values that a call gives to the fields of a schema.
+// fields checks the values that a call passes for the fields of a schema.
 func (b *body) fields(s *state, x *syntax.CallExpr, t *generable.Type, named []namedArg) {
 	for _, n := range named {
-		if t.FieldIndex(n.name) < 0 { // reported as another kind of error
+		if t.FieldIndex(n.name) < 0 { // it is reported as another kind of error
 			continue
 		}
 		fails := func(a *possible.Alt) bool { return !possible.FitsField(a, t, n.name) }
@@ -209,7 +209,7 @@ func (b *body) fields(s *state, x *syntax.CallExpr, t *generable.Type, named []n
 	}
 }
 
-// badField words the message about a field that does not take a value, as a run does for a constant.
+// badField words the message about a field that does not accept a value, as a run does for a constant.
 func (b *body) badField(f *finding, x *syntax.CallExpr, t *generable.Type, n namedArg, got *possible.Value) {
 	field := &t.Fields[t.FieldIndex(n.name)]
 	a := &got.Alts[0]
@@ -238,7 +238,7 @@ func (b *body) badField(f *finding, x *syntax.CallExpr, t *generable.Type, n nam
 	}
 }
 
-// byName checks that a schema gets its fields by name, and any other type one value to convert.
+// byName checks that a schema is called with its fields by name, and any other type with one value to convert.
 func (b *body) byName(s *state, x *syntax.CallExpr, t *generable.Type, args *arguments) {
 	record := t.Kind == generable.RecordType
 	which, m := works, (*possible.Mark)(nil)
@@ -335,8 +335,8 @@ func (b *body) unmatched(s *state, x *syntax.CallExpr, cases *syntax.DictExpr, a
 	})
 }
 
-// fromDict checks the keys of a dict that a schema is made of, given as it is or as **kwargs. Names that are written out
-// are checked by their syntax.
+// fromDict checks the keys of a dict from which a schema is made, passed as a dict or as **kwargs. Literal names are
+// checked by their syntax.
 func (b *body) fromDict(x *syntax.CallExpr, t *generable.Type, args *arguments) {
 	var shape *possible.Shape
 	at := syntax.Node(x)

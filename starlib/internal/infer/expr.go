@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// eval returns the possible values of an expression, nil if its evaluation never completes. It updates the
-// state as the expression does.
+// eval returns the possible values of an expression, or nil if its evaluation never completes. It updates the state as
+// the expression does.
 func (b *body) eval(s *state, e syntax.Expr) *possible.Value {
 	b.in.spend(1)
 	v := b.value(s, e)
@@ -25,7 +25,7 @@ func (b *body) eval(s *state, e syntax.Expr) *possible.Value {
 	return v
 }
 
-// orNone marks the None that a call or a field may have instead of a value: it is a path of its own.
+// orNone marks the None that a call or a field may have instead of a value, which is a separate path.
 func (b *body) orNone(s *state, e syntax.Expr, v *possible.Value) *possible.Value {
 	_, parameter := e.(*syntax.Ident)
 	if v == nil || v.Any || len(v.Alts) < 2 || !parameter && !b.untested(s, e) {
@@ -34,8 +34,8 @@ func (b *body) orNone(s *state, e syntax.Expr, v *possible.Value) *possible.Valu
 	return v.NoneOnPath(&possible.Mark{Region: s.region, Steps: []possible.Step{{At: startOf(e), Says: "when `" + b.in.shown(e) + "` is None"}}})
 }
 
-// untested reports whether no condition that was come to may depend on what an expression is: on a field of an
-// instance that a name has had since then, or on the same call.
+// untested reports whether no condition so far may depend on what an expression is: on a field of an instance that a
+// name has held since then, or on the same call.
 func (b *body) untested(s *state, e syntax.Expr) bool {
 	switch x := startree.Unparen(e).(type) {
 	case *syntax.CallExpr:
@@ -110,12 +110,12 @@ func (b *body) plain(s *state, e syntax.Expr) *possible.Value {
 	return cmp.Or(b.eval(s, e), possible.Unknown)
 }
 
-// item returns the value of an operand that becomes a part of another value.
+// item returns the value of an operand that becomes part of another value.
 func (b *body) item(s *state, e syntax.Expr) *possible.Value {
 	return possible.Unmarked(possible.Forget(b.plain(s, e)))
 }
 
-// list evaluates a list that is written out. A list or dict among its items may be mutated through it.
+// list evaluates a list literal. A list or dict among its items may be mutated through it.
 func (b *body) list(s *state, x *syntax.ListExpr) *possible.Value {
 	a := possible.Alt{Kind: possible.List, Elem: possible.Nothing, Some: len(x.List) > 0, Items: []*possible.Value{}}
 	for _, item := range x.List {
@@ -208,7 +208,7 @@ func (b *body) conditional(s *state, x *syntax.CondExpr) *possible.Value {
 	return b.join(s, then, otherwise, v, b.evalOn(&otherwise, x.False))
 }
 
-// evalOn returns the value of an expression on a path, which ends where the evaluation does not complete.
+// evalOn returns the value of an expression on a path. The path ends if the evaluation does not complete.
 func (b *body) evalOn(path *arm, e syntax.Expr) *possible.Value {
 	if path.state == nil {
 		return nil
@@ -233,7 +233,7 @@ func (b *body) join(s *state, x, y arm, v, w *possible.Value) *possible.Value {
 // both evaluates `x and y` and `x or y`.
 func (b *body) both(s *state, x *syntax.BinaryExpr) *possible.Value {
 	yes, no := b.cond(s, x.X)
-	on, off := yes, no // where the second operand is evaluated, and where it is skipped
+	on, off := yes, no // the second operand is evaluated, or skipped
 	if x.Op == syntax.OR {
 		on, off = no, yes
 	}

@@ -17,14 +17,14 @@ type body struct {
 	fn       *resolve.Function
 	node     syntax.Node
 	captured map[*syntax.Ident]*possible.Value
-	depth    int // of nested calls
+	depth    int // depth of nested calls
 	loops    []*loop
 	called   *syntax.CallExpr   // the method call evaluated last
 	changed  *syntax.AssignStmt // the statement x += y evaluated last
-	tested   map[string]bool    // calls that conditions make, as the script writes them
+	tested   map[string]bool    // calls made by conditions, as the script writes them
 	leaves   int                // returns and failures met so far
 	returns  []result
-	end      *state // where the body ends without a return; nil if that is unreachable
+	end      *state // the state at the end of the body without a return; nil if that is unreachable
 }
 
 // result is the value of one return statement.
@@ -36,8 +36,8 @@ type result struct {
 
 type loop struct{ breaks, continues []arm }
 
-// After mostTurns passes through a loop body a name that still changes counts as unknown. A loop nested deeper
-// than mostLoops gets one pass, with every name that it assigns unknown.
+// After mostTurns passes through a loop body, a name that still changes becomes unknown. A loop nested deeper than
+// mostLoops gets one pass, with every name that it assigns unknown.
 const (
 	mostTurns = 3
 	mostLoops = 2
@@ -97,7 +97,7 @@ func (b *body) stmt(stmt syntax.Stmt, s *state) *state {
 	return s
 }
 
-// leave records that the function is left here.
+// leave records that the function returns here.
 func (b *body) leave() *state {
 	b.leaves++
 	return nil
@@ -138,7 +138,7 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 		b.assign(in, x.Vars, item, x.X, false)
 		return in, nil
 	}
-	if item == possible.Nothing { // it is surely empty
+	if item == possible.Nothing { // it is certainly empty
 		return s
 	}
 	leaves := b.leaves
@@ -152,7 +152,7 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 	if some {
 		return turned.state
 	}
-	if turned.state != nil && turned.lost { // what is known after it comes from an empty one
+	if turned.state != nil && turned.lost { // what is known afterwards comes from an empty iteration
 		turned.state = nil
 	}
 	out := b.meet(s, b.armOf(b.copy(s), possible.Step{At: x.For, Says: "when `" + what + "` is empty"}), turned)
@@ -163,10 +163,10 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 	return out
 }
 
-// iterated is why a container that a loop goes through cannot be changed.
+// iterated says why a container cannot be changed while a loop iterates over it.
 const iterated = "the loop goes through it, and what a loop goes through does not change meanwhile"
 
-// hold freezes the container of a name while a loop goes through it. It reports whether there is one.
+// hold freezes the container of a name while a loop iterates over it. It reports whether there is one.
 func (b *body) hold(s *state, e syntax.Expr) bool {
 	i, ok := b.own(s, e)
 	if !ok || !slices.ContainsFunc(s.vars[i].Alts, func(a possible.Alt) bool { return a.Frozen == "" }) {
@@ -209,10 +209,10 @@ func (b *body) loop(s *state, block []syntax.Stmt, last *possible.Step, tests bo
 		if !tests {
 			out = back
 		}
-		if back == nil || outer >= mostLoops { // there is no next turn
+		if back == nil || outer >= mostLoops { // there is no further iteration
 			break
 		}
-		if back.lost && !head.lost { // nor is there after a turn that surely fails; behind the loop nobody misses what it assigns
+		if back.lost && !head.lost { // nor is there one after an iteration that certainly fails; the code after the loop never runs then
 			if tests && out != nil {
 				out = b.meet(out, arm{out, possible.Step{}, out.region}, arm{back, possible.Step{}, back.region})
 			}

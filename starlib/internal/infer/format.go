@@ -18,7 +18,8 @@ import (
 // conversions matches the conversions of s % x; for a dict, their names.
 var conversions = lazy.Regexp(`%(\([^)]*\))?(.)`)
 
-// specified matches a conversion with a width, a precision or another verb of Python's, which is reported where a literal has it.
+// specified matches a conversion with a width, a precision or another verb of Python's, which is reported at a literal
+// that has it.
 var specified = lazy.Regexp(`%(\([^)]*\))?([-+ #0-9.*hlL]+[diouxXeEfFgGcrsa]|[ua])`)
 
 // percent checks format % operand.
@@ -51,7 +52,7 @@ func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, rig
 	which, m := b.judge(s, w, fails)
 	_, literal := startree.Unparen(left).(*syntax.Literal)
 	if problem != nil && literal && strings.Contains(problem.Error(), "unknown conversion %") && specified().MatchString(string(format)) {
-		which = works // reported as a syntax problem, which shows what to write
+		which = works // it is reported as a syntax problem, which shows what to write
 	}
 	if w.Any && len(w.Alts) == 0 { // one value, or a tuple of any length
 		which = works
@@ -100,7 +101,7 @@ func (b *body) format(s *state, x *syntax.CallExpr, dot *syntax.DotExpr, on *pos
 		_, err = method.(*starlark.Builtin).CallInternal(&starlark.Thread{}, pos, named)
 	}
 	which := works
-	if err != nil && !strings.Contains(err.Error(), "format spec") { // reported as a syntax problem
+	if err != nil && !strings.Contains(err.Error(), "format spec") { // it is reported as a syntax problem
 		which = always
 	}
 	b.failure(x, diag.BadFormat, which, nil, func(f *finding) {

@@ -21,14 +21,14 @@ var anyType = generable.AnyT
 
 // Inference analyses the functions of a file, one at a time.
 type Inference struct {
-	Silent bool // nothing is reported: the values alone matter
+	Silent bool // report nothing: only the values are needed
 
 	c          *script.State
 	u          *script.Unit
 	table      *table.Table
-	runs       bool // the function surely runs after the file has loaded, and not before
+	runs       bool // the function certainly runs after the file has loaded, and not before
 	names      *source.Locals
-	own        *source.Locals // of the analysed function
+	own        *source.Locals // locals of the analysed function
 	vals       map[syntax.Expr]*possible.Value
 	found      map[place]*finding
 	order      []place
@@ -42,13 +42,13 @@ type Inference struct {
 	open       map[*syntax.Ident]syntax.Node       // names of functions that were read but not called
 	shared     map[*syntax.Ident]bool              // names that nested functions capture
 	naming     *syntax.LambdaExpr                  // what is being assigned to a name
-	signatures map[syntax.Node]*source.Signature   // of functions that were called
-	defaults   map[*syntax.Literal]*possible.Value // of parameters that calls leave out
+	signatures map[syntax.Node]*source.Signature   // signatures of functions that were called
+	defaults   map[*syntax.Literal]*possible.Value // defaults of parameters that calls leave out
 	regions    int
 	quiet      int                            // within a call: nothing is reported
-	work       int                            // remaining
-	follow     int                            // remaining for calls that are followed, in the whole file
-	texts      map[syntax.Node]*source.Locals // of functions whose calls are followed
+	work       int                            // remaining work
+	follow     int                            // remaining work for following calls, in the whole file
+	texts      map[syntax.Node]*source.Locals // locals of functions whose calls are followed
 	gaveUp     bool                           // the analysis of a function was abandoned, so its calls are unknown
 	checks     int
 }
@@ -59,17 +59,18 @@ type place struct {
 	code diag.Code
 }
 
-// used is a node in a role beside its own operation: what is done with a value fails apart from how it is made.
+// used is a node in a role other than its own operation: what is done with a value may fail independently of how it is
+// made.
 type used struct {
 	syntax.Node
 	as string
 }
 
-// spent is the panic value that ends an analysis that takes too long.
+// spent is the panic value that ends an analysis when it takes too long.
 type spent struct{}
 
-// workPerExpression scales the allowed work with the size of a function. followed and followedPerByte bound the
-// part of it that follows calls, in a whole file: many calls may lead to one long function.
+// workPerExpression scales the allowed work with the size of a function. followed and followedPerByte bound the share
+// of it that follows calls, for a whole file: many calls may lead to one long function.
 const (
 	workPerExpression = 200
 	followed          = 100_000
@@ -95,9 +96,9 @@ func New(c *script.State, u *script.Unit, t *table.Table) *Inference {
 	return &Inference{c: c, u: u, table: t, vals: map[syntax.Expr]*possible.Value{}, follow: followed + followedPerByte*len(u.Text)}
 }
 
-// Function analyses an outermost def or lambda and reports its mistakes. runs says that the function surely
-// runs after the file has loaded and not before. called says that all its callers, except the flow, were
-// analysed before it.
+// Function analyses an outermost def or lambda and reports its mistakes. runs means that the function certainly runs
+// after the file has loaded and not before. called means that all its callers, except the flow, were analysed before
+// it.
 func (in *Inference) Function(fn syntax.Node, runs, called bool) {
 	if in.runs != runs {
 		clear(in.known)
@@ -133,7 +134,7 @@ func (in *Inference) Function(fn syntax.Node, runs, called bool) {
 	}
 }
 
-// TypeOf returns the declared type that an expression surely has, or nil.
+// TypeOf returns the declared type that an expression certainly has, or nil.
 func (in *Inference) TypeOf(e syntax.Expr) *generable.Type {
 	return in.vals[startree.Unparen(e)].Type()
 }
@@ -144,7 +145,7 @@ func (in *Inference) Vague(e syntax.Expr) bool {
 	return v == nil || v.Any || slices.ContainsFunc(v.Alts, func(a possible.Alt) bool { return a.Kind == possible.Thing })
 }
 
-// Given returns the declared result type of calling a node or a type, nil for anything else.
+// Given returns the declared result type of calling a node or a type, or nil for anything else.
 func Given(f starlark.Value) *generable.Type {
 	var t *generable.Type
 	switch f := f.(type) {
@@ -164,12 +165,12 @@ func Given(f starlark.Value) *generable.Type {
 	return t
 }
 
-// Exactly returns the value that an expression surely has, nil if it is unknown.
+// Exactly returns the value that an expression certainly has, or nil if it is unknown.
 func (in *Inference) Exactly(e syntax.Expr) starlark.Value {
 	return in.vals[startree.Unparen(e)].Exactly()
 }
 
-// Typed returns a stand-in for an expression of which only the type is sure, nil if that is not known either.
+// Typed returns a stand-in for an expression of which only the type is certain, or nil if the type is unknown too.
 func (in *Inference) Typed(e syntax.Expr) starlark.Value {
 	a, ok := in.vals[startree.Unparen(e)].Certain()
 	switch sample := a.Sample(); {
@@ -192,7 +193,7 @@ func (in *Inference) namesOf(fn syntax.Node) *source.Locals {
 	return memo(&in.texts, fn, func() *source.Locals { return in.newNames().Of(fn) })
 }
 
-// put sets an entry of a map, which most files need not have.
+// put sets an entry of a map that is created on demand, since most files do not need it.
 func put[K comparable, V any](m *map[K]V, k K, v V) {
 	if *m == nil {
 		*m = map[K]V{}
@@ -200,7 +201,7 @@ func put[K comparable, V any](m *map[K]V, k K, v V) {
 	(*m)[k] = v
 }
 
-// memo returns an entry of a map, made on first use.
+// memo returns an entry of a map, created on first use.
 func memo[K comparable, V any](m *map[K]*V, k K, first func() *V) *V {
 	v := (*m)[k]
 	if v == nil {
@@ -245,7 +246,7 @@ func parts(fn syntax.Node) (params []syntax.Expr, f *resolve.Function) {
 	return nil, nil
 }
 
-// look analyses a function called from outside, with what is known of its parameters.
+// look analyses a function that is called from outside, with what is known about its parameters.
 func (in *Inference) look(c *possible.Closure, called bool) {
 	params, f := parts(c.Node)
 	if f == nil {
@@ -314,7 +315,7 @@ func (in *Inference) enter(c *possible.Closure, f *resolve.Function) (*body, *st
 	return b, s
 }
 
-// run walks the code.
+// run walks the code of the function.
 func (b *body) run(s *state) {
 	switch fn := b.node.(type) {
 	case *syntax.DefStmt:
@@ -329,7 +330,7 @@ func (b *body) run(s *state) {
 // mostCalls bounds the depth to which calls are followed.
 const mostCalls = 4
 
-// result returns the result of calling a function of the script, nil if it never returns.
+// result returns the result of calling a function of the script, or nil if it never returns.
 func (in *Inference) result(from *body, a *possible.Alt, args *arguments) *possible.Value {
 	c := a.Code
 	if c == nil {
@@ -407,7 +408,7 @@ func (in *Inference) called(from *body, c *possible.Closure, params []syntax.Exp
 	return v
 }
 
-// AtLoad says why the lists and dicts of the top level are frozen in a function that runs.
+// AtLoad says why top-level lists and dicts are frozen in a running function.
 const AtLoad = "it is made while the file loads, and does not change any more when the flow runs"
 
 // global returns the value of a top-level name.
@@ -419,5 +420,5 @@ func (in *Inference) global(name string, v starlark.Value) *possible.Value {
 	return possible.OfValue(v, frozen, 0)
 }
 
-// Possible returns what an expression of the function that was analysed last may be, nil if nothing is known.
+// Possible returns the possible values of an expression in the function analysed last, or nil if nothing is known.
 func (in *Inference) Possible(e syntax.Expr) *possible.Value { return in.vals[startree.Unparen(e)] }

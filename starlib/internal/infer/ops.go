@@ -17,7 +17,7 @@ import (
 type verdict uint8
 
 const (
-	works  verdict = iota // or the outcome is unknown
+	works  verdict = iota // or is unknown
 	onPath                // fails on some path
 	always                // fails whenever it is reached
 )
@@ -48,7 +48,7 @@ func (b *body) judge(s *state, v *possible.Value, fails func(a *possible.Alt) bo
 	return works, nil
 }
 
-// settle restricts a name to the alternatives for which an operation succeeded.
+// settle restricts a name to the alternatives for which an operation succeeds.
 func (b *body) settle(s *state, e syntax.Expr, which verdict, fails func(a *possible.Alt) bool) {
 	if which == onPath {
 		b.refine(s, e, func(v *possible.Value) *possible.Value {
@@ -108,7 +108,7 @@ func (b *body) binary(s *state, x *syntax.BinaryExpr) *possible.Value {
 	if x.Op == syntax.AND || x.Op == syntax.OR {
 		return b.both(s, x)
 	}
-	var chain []*syntax.BinaryExpr // a chain may be as long as the file, so its left side is not walked recursively
+	var chain []*syntax.BinaryExpr // the chain may be as long as the file, so its left side is not walked recursively
 	left := syntax.Expr(x)
 	for {
 		l, ok := left.(*syntax.BinaryExpr)
@@ -149,7 +149,7 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 			if a, ok := v.Certain(); ok && a.Kind == possible.Text {
 				return possible.OfKind(possible.Text)
 			}
-		case syntax.PLUS: // a str accepts only a str
+		case syntax.PLUS: // a str can only be added to a str
 			for _, side := range []*possible.Value{v, w} {
 				if a, ok := side.Certain(); ok && a.Kind == possible.Text {
 					return possible.OfKind(possible.Text)
@@ -188,7 +188,7 @@ func (b *body) operator(s *state, at syntax.Node, op syntax.Token, v, w *possibl
 	return out
 }
 
-// divided reports whether an operator surely divides by 0.
+// divided reports whether an operator certainly divides by 0.
 func (b *body) divided(s *state, at syntax.Node, op syntax.Token, v, w *possible.Value, right syntax.Expr) bool {
 	which := works
 	if possible.DividesByZero(op, v, w) {
@@ -355,7 +355,7 @@ func (b *body) slice(s *state, x *syntax.SliceExpr, on *possible.Value) *possibl
 	return out
 }
 
-// iterate returns the items of the operand of a `for`, and reports whether there surely are any.
+// iterate returns the items of the operand of a `for`, and reports whether there is certainly at least one.
 func (b *body) iterate(s *state, e syntax.Expr, v *possible.Value) (item *possible.Value, some bool) {
 	out, some := possible.Nothing, len(v.Alts) > 0 && !v.Any
 	fails := func(a *possible.Alt) bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/thread"
 )
 
-// finding is the mistake at one place, as of the last pass through it.
+// finding is a mistake at one place, as of the last pass through it.
 type finding struct {
 	diag.Diagnostic
 	at syntax.Node
@@ -57,14 +57,14 @@ func (b *body) failure(at syntax.Node, code diag.Code, which verdict, on *possib
 		in.order = append(in.order, p)
 	}
 	put(&in.found, p, f)
-	if len(in.order) > mostWorded { // nobody reads so many: what is long to find out is left out
+	if len(in.order) > mostWorded { // too many to read: a message that takes long to work out is left out
 		f.says("this fails, as others like it do")
 		return
 	}
 	build(f)
 }
 
-// mostWorded bounds the findings of a function that say what is wrong in words.
+// mostWorded bounds the findings of a function that have a detailed message.
 const mostWorded = 1000
 
 // path returns notes that show a path.
@@ -104,7 +104,7 @@ func (in *Inference) report() {
 // shown returns an expression as the script writes it.
 func (in *Inference) shown(e syntax.Node) string { return in.u.File.Brief(e) }
 
-// Reported reports whether a finding of a code stands at a node of the function that was looked at last.
+// Reported reports whether there is a finding with a code at a node of the function analysed last.
 func (in *Inference) Reported(at syntax.Node, code diag.Code) bool {
 	return in.found[place{at, code}] != nil
 }
@@ -125,7 +125,7 @@ func failing(v *possible.Value, m *possible.Mark, fails func(a *possible.Alt) bo
 	return out
 }
 
-// unassigned handles a read of a name that may have no value. Where an earlier read surely fails, that is enough.
+// unassigned handles a read of a name that may have no value. If an earlier read certainly fails, it adds nothing.
 func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 	first, _ := source.Local(id)
 	for p, f := range b.in.found {
@@ -166,7 +166,7 @@ func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 	})
 }
 
-// start returns how a script writes the value of a name of the top level, "..." if that is long.
+// start returns a top-level name's value as a script writes it, or "..." if that is long.
 func (in *Inference) start(name string) string {
 	switch v := in.u.Globals[name].(type) {
 	case starlark.Int, starlark.Float, starlark.Bool, starlark.String, *starlark.List, *starlark.Dict:
@@ -183,12 +183,12 @@ func (in *Inference) passed(id *syntax.Ident) {
 	}
 }
 
-// texted lists the kinds of values that become a text by str.
+// texted lists the kinds of values that str converts to a text.
 var texted = []possible.Kind{possible.Integer, possible.Float, possible.Boolean, possible.List, possible.Dict, possible.Tuple, possible.Record, possible.Set}
 
 // operands words the message about an operator that does not accept its operands.
 func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left, right syntax.Expr, m *possible.Mark) {
-	if m != nil { // one operand has this value on the path only
+	if m != nil { // one operand has this value only on the path
 		pick := func(side *possible.Value) *possible.Value {
 			return failing(side, nil, func(a *possible.Alt) bool { return a.Mark == m })
 		}
@@ -205,7 +205,7 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	is := func(side *possible.Value, k ...possible.Kind) bool {
 		return possible.All(side, func(a *possible.Alt) bool { return slices.Contains(k, a.Kind) })
 	}
-	// asText returns how a str is made of an operand, and what else to say; "" where no way is known.
+	// asText returns how to make a str of an operand, and a further note; "" if no way is known.
 	asText := func(side *possible.Value, e syntax.Expr) (written, note string) {
 		shown := b.in.shown(e)
 		switch field := textField(side); {
@@ -247,13 +247,13 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	}
 }
 
-// failed reports whether a value is what failed: its text is in its message.
+// failed reports whether a value is a Failure, whose text is in its message.
 func failed(v *possible.Value) bool {
 	t := v.Type()
 	return t != nil && t.Kind == generable.RecordType && t.Name == "Failure"
 }
 
-// textField returns the first field of a record that is a text, or "".
+// textField returns the first field of a record that is a text, or "" if there is none.
 func textField(v *possible.Value) string {
 	t := v.Type()
 	if t == nil || t.Kind != generable.RecordType {
@@ -267,7 +267,7 @@ func textField(v *possible.Value) string {
 	return ""
 }
 
-// testBefore adds the remedy for an expression that may be None.
+// testBefore adds the remedy for an expression that may be None: to test it first.
 func (b *body) testBefore(f *finding, e syntax.Expr) {
 	if startree.NameOrField(e) {
 		f.help("test it before: `if %s != None:`", b.in.shown(e))
@@ -290,7 +290,8 @@ func unparen(s string) string {
 	return s
 }
 
-// Own returns x.name as the file writes it, and the arguments if it is called; the call may be another one.
+// Own returns a lookup of the parts of x.name as the file writes them: x, and the arguments if called is the call of
+// x.name.
 func Own(file *source.File, dot *syntax.DotExpr, called *syntax.CallExpr) thread.Own {
 	return func(part string) string {
 		switch {
@@ -351,7 +352,7 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 	}
 }
 
-// emptyLike is what something like x is added to first.
+// emptyLike returns the empty value to start from when values like x are added up.
 func emptyLike(x syntax.Expr) string {
 	switch x := startree.Unparen(x).(type) {
 	case *syntax.ListExpr, *syntax.Comprehension:
@@ -430,7 +431,7 @@ func (b *body) notIterable(f *finding, e syntax.Expr, v *possible.Value) {
 	f.helpItems(b, e, v)
 }
 
-// helpItems adds a help on how to get items.
+// helpItems adds help on how to get items.
 func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 	shown := b.in.shown(e)
 	a := v.Alts[0]
@@ -465,7 +466,7 @@ func (b *body) badUnpack(f *finding, e syntax.Expr, v *possible.Value, n int) {
 		return
 	}
 	over, certain := b.in.vals[startree.Unparen(e)].Certain()
-	if _, items := over.Each(); certain && items && !slices.ContainsFunc(v.Alts, func(a possible.Alt) bool { return a.Kind == over.Kind }) { // of a loop
+	if _, items := over.Each(); certain && items && !slices.ContainsFunc(v.Alts, func(a possible.Alt) bool { return a.Kind == over.Kind }) { // in a loop
 		f.says("an item of `%s` is %s, which has no parts for %d names", b.in.shown(e), v.Words(), n)
 		switch {
 		case over.Kind == possible.Dict:

@@ -11,14 +11,13 @@ type state struct {
 	vars   []*possible.Value // indexed by binding
 	region int
 	trail  *possible.Trail
-	lost   bool // an operation failed before, whatever the values are: the code that follows never runs
+	lost   bool // an operation failed before, for all values: the code that follows never runs
 }
 
-// A region is a stretch of code in which reaching the start means reaching every part. A mark made in the
-// current region is reliable; a branch starts a new region, because its condition may depend on the path of
-// the mark.
+// A region is a stretch of code in which reaching the start means reaching every part. A mark made in the current
+// region is reliable. A branch starts a new region, because its condition may depend on the path of the mark.
 
-// live reports whether some path that leads here has this alternative, regardless of what else is known.
+// live reports whether some path that leads here has this alternative, whatever else is known.
 func (s *state) live(v *possible.Value, a *possible.Alt) bool {
 	_, certain := v.Certain()
 	return certain || s.marked(a.Mark)
@@ -146,9 +145,9 @@ func keysOnPaths(a, b *possible.Alt, x, y arm, region int) *possible.Shape {
 		for _, side := range []struct {
 			has *possible.Entry
 			arm arm
-			on  *possible.Mark // of the dict itself
+			on  *possible.Mark // mark of the dict itself
 		}{{a.Shape.Find(e.Key), x, a.Mark}, {b.Shape.Find(e.Key), y, b.Mark}} {
-			missing := side.has == nil && side.on != nil // on that path the dict is surely this one
+			missing := side.has == nil && side.on != nil // on that path the dict is certainly this one
 			if missing {
 				e.Mark = side.on
 			} else if side.has != nil && side.has.Maybe && side.arm.marked(side.has.Mark) {

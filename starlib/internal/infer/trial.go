@@ -35,14 +35,14 @@ func (b *body) try(s *state, x *syntax.CallExpr, on syntax.Expr, onValue *possib
 	if b.tried(s, t) || len(args.exprs)+len(args.named) == 0 {
 		return
 	}
-	for t.Items = 1; t.Items <= 2; t.Items++ { // what happens to items
+	for t.Items = 1; t.Items <= 2; t.Items++ { // the errors may depend on the items
 		if b.tried(s, t) {
 			return
 		}
 	}
 }
 
-// tried reports whether a trial fails; it is reported.
+// tried tries a call. If it fails, tried reports that and returns true.
 func (b *body) tried(s *state, t *possible.Trial) bool {
 	if combos := t.Combinations(); combos == 0 || combos > possible.MostTrials {
 		return false
@@ -69,7 +69,7 @@ func (b *body) tried(s *state, t *possible.Trial) bool {
 			}
 		}
 	default:
-		if err = t.Fails(-1, nil); err != nil { // the number and the names of arguments are wrong for any
+		if err = t.Fails(-1, nil); err != nil { // the number or names of the arguments are wrong, whatever their values are
 			which = always
 		}
 	}
@@ -116,7 +116,7 @@ func (b *body) badCall(f *finding, t *possible.Trial, err error) {
 		return
 	}
 	i := -1
-	if !strings.Contains(msg, "not implemented") { // of two values that have no order
+	if !strings.Contains(msg, "not implemented") { // the message is about two values without an order
 		i = t.Culprit(msg)
 	}
 	switch m := keywordError().FindStringSubmatch(msg); {
@@ -163,7 +163,7 @@ func (b *body) badCall(f *finding, t *possible.Trial, err error) {
 	}
 }
 
-// callHelp adds the remedy for a call that cannot succeed because of an operand; -1 is none of them.
+// callHelp adds the remedy for a call that cannot succeed because of operand i; -1 means none of them.
 func (b *body) callHelp(f *finding, t *possible.Trial, i int, msg string) {
 	wants := ""
 	if m := wantError().FindStringSubmatch(msg); m != nil {
@@ -209,7 +209,7 @@ func (b *body) callHelp(f *finding, t *possible.Trial, i int, msg string) {
 	f.Diagnostic.Help = append(f.Diagnostic.Help, cmp.Or(thread.SlipHelp(msg, own), thread.SlipHelp(bare, own), otherwise))
 }
 
-// calledName is the name by which a call calls.
+// calledName returns the name that a call uses.
 func calledName(call *syntax.CallExpr) string {
 	switch fn := startree.Unparen(call.Fn).(type) {
 	case *syntax.Ident:

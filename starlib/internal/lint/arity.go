@@ -14,14 +14,14 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// arity is how many arguments a function takes by position.
+// arity is the number of positional arguments that a function accepts.
 type arity struct{ needs, most int }
 
 func lambdaInfo(fn *syntax.LambdaExpr) (a arity) {
 	for _, p := range fn.Params {
 		switch p := startree.ArgOf(p); {
 		case p.Spread == syntax.STAR && p.Value == nil:
-			return a // what follows is given by keyword
+			return a // the remaining parameters are keyword-only
 		case p.Spread == syntax.STAR:
 			a.most = 255
 			return a
@@ -34,7 +34,7 @@ func lambdaInfo(fn *syntax.LambdaExpr) (a arity) {
 	return a
 }
 
-// arity checks that a function can be called with n arguments by position.
+// arity checks that a function can be called with n positional arguments.
 func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n int) {
 	if n >= a.needs && n <= a.most {
 		return
@@ -50,7 +50,7 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 	}
 }
 
-// loadedCall checks a call of a function of another file, which has a name of its own here.
+// loadedCall checks a call of a function of another file, which may have a different name here.
 func (l *callLint) loadedCall(call *syntax.CallExpr, as string, fn *starlark.Function) {
 	g := l.lint.signatures[fn]
 	if g == nil || g.Name != as {

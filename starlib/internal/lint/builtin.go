@@ -16,8 +16,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// builtin binds the arguments of a call as a run would, with stand-ins for those that are not known,
-// and looks at what it calls in turn.
+// builtin binds the arguments of a call as a run would, with stand-ins for unknown ones, and checks the calls that the
+// builtin makes.
 func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 	if l.runs && composes(b) {
 		l.composed(call.Fn, b.Name, b.Name)
@@ -34,10 +34,10 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 		composing := l.bound(call, b)
 		wrong = composing.Problems
 		if b.InRun != nil && len(wrong) == 0 && !composing.Incomplete {
-			return // a factory, which composes nodes that it knows
+			return // in a factory, which composes known nodes
 		}
 	}
-	if b.InRun != nil && (l.runs || len(wrong) > 0) { // it may be a factory, or a function that runs
+	if b.InRun != nil && (l.runs || len(wrong) > 0) { // in a factory or in a function that runs
 		wrong = l.bound(call, b.InRun).Problems
 	}
 	l.c.Session.Report(wrong...)
@@ -46,7 +46,7 @@ func (l *callLint) builtin(call *syntax.CallExpr, b *table.Builtin) {
 	}
 }
 
-// bound binds the arguments of a call, and tells what is wrong with them.
+// bound binds the arguments of a call, and records what is wrong with them.
 func (l *callLint) bound(call *syntax.CallExpr, b *table.Builtin) *table.Call {
 	var args starlark.Tuple
 	var kwargs []starlark.Tuple
@@ -65,7 +65,7 @@ func (l *callLint) bound(call *syntax.CallExpr, b *table.Builtin) *table.Call {
 	return c
 }
 
-// value is what an expression surely is, or stands for.
+// value returns the value that an expression certainly has, or a stand-in.
 func (l *callLint) value(e syntax.Expr) starlark.Value {
 	if v, ok := written(l.c, l.u, e); ok {
 		return v
@@ -76,14 +76,14 @@ func (l *callLint) value(e syntax.Expr) starlark.Value {
 	return &value.Failed{}
 }
 
-// node is the node that an expression surely is, else nil.
+// node returns the node that an expression certainly is, or nil.
 func (l *callLint) node(e syntax.Expr) *value.Node {
 	v, _ := written(l.c, l.u, e)
 	n, _ := v.(*value.Node)
 	return n
 }
 
-// orchestration looks at what a call of parallel, stream, attempt, retry, fallback or race calls.
+// orchestration checks what a call of parallel, stream, attempt, retry, fallback or race calls.
 func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 	var args []syntax.Expr
 	for _, arg := range call.Args {
@@ -103,14 +103,14 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 		}
 		l.stream(args)
 	case "attempt", "retry":
-		if name == "attempt" && len(args) < len(call.Args) { // arguments by keyword
+		if name == "attempt" && len(args) < len(call.Args) { // keyword arguments
 			if n := l.node(args[0]); n != nil {
 				d := l.report(diag.WrongArgument, call.Fn, "%s takes its input by position, and attempt hands on all that is given by name", n.Label())
 				d.Help = []string{"write attempt(" + n.Label() + ", x)"}
 			}
 			return
 		}
-		if len(args) > 1 || l.runs { // elsewhere, with one alone it may be a node
+		if len(args) > 1 || l.runs { // elsewhere, a call with one argument may compose a node
 			l.calls(name, args[0], args[1:])
 		}
 	case "fallback", "race":
@@ -120,7 +120,7 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 	}
 }
 
-// cases looks at the functions of match(v, {T: f}), each of which is called with the value.
+// cases checks the functions of match(v, {T: f}), each of which is called with the value.
 func (l *callLint) cases(args []syntax.Expr) {
 	if len(args) < 2 {
 		return
@@ -140,7 +140,7 @@ func (l *callLint) cases(args []syntax.Expr) {
 	}
 }
 
-// alternatives looks at race([f, g], x) and race([(f, x), (g, y)]).
+// alternatives checks race([f, g], x) and race([(f, x), (g, y)]).
 func (l *callLint) alternatives(name string, args []syntax.Expr) {
 	list, ok := startree.Unparen(args[0]).(*syntax.ListExpr)
 	if _, lambda := startree.Unparen(args[0]).(*syntax.LambdaExpr); lambda {
@@ -164,7 +164,7 @@ func (l *callLint) alternatives(name string, args []syntax.Expr) {
 	}
 }
 
-// parallel looks at parallel(f, items) and parallel([(f, x), ...]).
+// parallel checks parallel(f, items) and parallel([(f, x), ...]).
 func (l *callLint) parallel(call *syntax.CallExpr, args []syntax.Expr) {
 	var list []syntax.Expr
 	switch f := startree.Unparen(args[0]).(type) {
@@ -191,7 +191,7 @@ func (l *callLint) parallel(call *syntax.CallExpr, args []syntax.Expr) {
 	}
 }
 
-// branch looks at one call of a list: (f, x), or f alone.
+// branch checks one call of a list: (f, x), or f alone.
 func (l *callLint) branch(item syntax.Expr) {
 	switch x := startree.Unparen(item).(type) {
 	case *syntax.TupleExpr:
@@ -213,8 +213,7 @@ func (l *callLint) branch(item syntax.Expr) {
 	}
 }
 
-// items looks at a function or node that is called with each item of a list, and gives what that
-// gives where it is certain.
+// items checks a function or node that is called with each item of a list.
 func (l *callLint) items(what string, f, items syntax.Expr) {
 	switch list := startree.Unparen(items).(type) {
 	case *syntax.LambdaExpr:
@@ -258,7 +257,7 @@ func mayBeList(t *generable.Type) bool {
 	return true
 }
 
-// stream looks at each stage, and at what one gives the next.
+// stream checks each stage, and what it passes to the next.
 func (l *callLint) stream(args []syntax.Expr) {
 	for i, stage := range args[1:] {
 		if i == 0 {
@@ -274,7 +273,7 @@ func (l *callLint) stream(args []syntax.Expr) {
 	}
 }
 
-// step looks at a function or node that is called with one value of a type.
+// step checks a function or node that is called with one value of a type.
 func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
 	n := l.node(f)
 	if n == nil || n.Node.Failed() {
@@ -290,7 +289,7 @@ func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
 	defined(d, n.Node)
 }
 
-// calls looks at a function or node that is called with arguments, of which nil ones are not known.
+// calls checks a function or node that is called with arguments; nil arguments are unknown.
 func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
 	if fn, ok := startree.Unparen(f).(*syntax.LambdaExpr); ok {
 		l.arity(what, f, "the lambda", lambdaInfo(fn), len(args))

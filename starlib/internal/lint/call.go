@@ -21,36 +21,35 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Linter looks into the functions of files. It needs a file as it is parsed and resolved; what its
-// names hold is known where the file was executed, and nothing is certain about them elsewhere.
+// Linter checks the functions of files. A file must be parsed and resolved. The values of its names are known if the
+// file was executed; otherwise nothing is certain about them.
 type Linter struct {
 	*script.State
 	Table *table.Table
-	Heard map[*flow.Node]bool // nodes that functions call, looked into once
+	Heard map[*flow.Node]bool // nodes that functions call, each checked once
 
 	Grants    capability.Grants         // nil grants nothing
 	ServerMay func(capability.Use) bool // decides about MCP servers; nil asks the grants
-	Ungranted bool                      // report no use that is not granted
-	Seen      func(*infer.Inference)    // receives each outermost function once it was analysed; may be nil
+	Ungranted bool                      // do not report uses that are not granted
+	Seen      func(*infer.Inference)    // receives each outermost function after its analysis; may be nil
 
-	signatures map[*starlark.Function]*source.Signature // of functions of other files, under the name they were called by last
+	signatures map[*starlark.Function]*source.Signature // signatures of functions of other files, under the name of the last call
 }
 
-// callLint looks at the calls in one outermost function of a file.
+// callLint checks the calls in one outermost function of a file.
 type callLint struct {
 	*infer.Inference
 	c    *script.State
 	u    *script.Unit
 	lint *Linter
-	runs bool // the function runs; else it may be a factory, too, which composes
+	runs bool // the function certainly runs; otherwise it may be a factory too, which composes
 
-	called *syntax.CallExpr // of the method that was come to last
+	called *syntax.CallExpr // the call of the last method visited
 }
 
-// CheckCalls looks at the calls of nodes, schemas, builtins and loaded functions in the functions
-// of a file, which would otherwise fail for the first time in a run: how many arguments, their
-// names, values that are written out, and types that are certain. What is not certain is left to
-// the run.
+// CheckCalls checks the calls of nodes, schemas, builtins and loaded functions in the functions of a file, which would
+// otherwise fail for the first time in a run: the number of arguments, their names, literal values, and types that are
+// certain. The run checks the rest.
 func (c *Linter) CheckCalls(u *script.Unit, entry bool) {
 	looks := infer.New(c.State, u, c.Table)
 	c.eachFunction(u, entry, func(fn syntax.Node, runs, called bool) {
@@ -65,7 +64,7 @@ func (c *Linter) CheckCalls(u *script.Unit, entry bool) {
 	})
 }
 
-// checkBody looks into an outermost function.
+// checkBody checks an outermost function.
 func (c *Linter) checkBody(u *script.Unit, fn syntax.Node, looks *infer.Inference, runs bool) {
 	l := &callLint{Inference: looks, c: c.State, u: u, lint: c, runs: runs}
 	syntax.Walk(fn, func(n syntax.Node) bool {
@@ -103,7 +102,7 @@ func (l *callLint) call(call *syntax.CallExpr) {
 	if isName {
 		fn, _ = written(l.c, l.u, id)
 	}
-	if fn == nil { // what a name of the function, or an entry of a dict, surely is
+	if fn == nil { // the known value of a name of the function, or of an entry of a dict
 		switch v := l.Exactly(call.Fn).(type) {
 		case *value.Node:
 			l.hear(v.Node)
@@ -128,7 +127,7 @@ func (l *callLint) call(call *syntax.CallExpr) {
 			l.builtin(call, b)
 		}
 	case *starlark.Function:
-		if l.u.Globals[id.Name] != fn { // those of the file itself are checked by its syntax
+		if l.u.Globals[id.Name] != fn { // functions of the file itself are checked by its syntax
 			l.loadedCall(call, id.Name, v)
 		}
 	case *value.Tool:
@@ -137,7 +136,7 @@ func (l *callLint) call(call *syntax.CallExpr) {
 	}
 }
 
-// member checks x.name where x is surely a node, a type or another value of the file.
+// member checks x.name if x is certainly a node, a type or another value of the file.
 func (l *callLint) member(dot *syntax.DotExpr) {
 	v, ok := written(l.c, l.u, dot.X)
 	if !ok {
@@ -179,7 +178,7 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 	}
 }
 
-// shown is a name as the script writes it.
+// shown returns a name as the script writes it.
 func (l *callLint) shown(e syntax.Expr) string {
 	if id, ok := e.(*syntax.Ident); ok {
 		return id.Name
@@ -187,7 +186,7 @@ func (l *callLint) shown(e syntax.Expr) string {
 	return "..."
 }
 
-// index looks at x[y] where x is surely a part of an agent, a memory or a module, which have no items.
+// index checks x[y] if x is certainly a part of an agent, a memory or a module, which have no items.
 func (l *callLint) index(x *syntax.IndexExpr) {
 	v, _ := written(l.c, l.u, x.X)
 	what, help := "", ""
@@ -210,7 +209,7 @@ func (l *callLint) index(x *syntax.IndexExpr) {
 	}
 }
 
-// opaque looks at x.name where x is a name of the function for a part of an agent.
+// opaque checks x.name if x is a name of the function for a part of an agent.
 func (l *callLint) opaque(dot *syntax.DotExpr) {
 	part, ok := l.Exactly(dot.X).(*infer.Part)
 	if !ok {
@@ -224,14 +223,14 @@ func (l *callLint) opaque(dot *syntax.DotExpr) {
 	l.c.Session.Report(script.Problem(e, script.NameSpan(dot.Name)))
 }
 
-// spreads reports whether arguments are given as *args or **kwargs.
+// spreads reports whether a call passes *args or **kwargs.
 func spreads(call *syntax.CallExpr) bool {
 	return slices.ContainsFunc(call.Args, func(arg syntax.Expr) bool {
 		return startree.ArgOf(arg).Spread != 0
 	})
 }
 
-// hear looks once into a node that functions call.
+// hear checks a node that functions call, once.
 func (l *callLint) hear(n *flow.Node) {
 	if !n.Failed() && !l.lint.Heard[n] {
 		l.lint.Heard[n] = true
@@ -239,14 +238,14 @@ func (l *callLint) hear(n *flow.Node) {
 	}
 }
 
-// report reports at an expression.
+// report reports a diagnostic at an expression.
 func (l *callLint) report(code diag.Code, at syntax.Node, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: code, Span: l.u.File.SpanOf(at), Message: fmt.Sprintf(format, args...)}
 	l.c.Session.Report(d)
 	return d
 }
 
-// nodeCall checks that a node gets one input by position, and one that it takes.
+// nodeCall checks that a node is called with one positional argument that it accepts as its input.
 func (l *callLint) nodeCall(at syntax.Expr, name string, n *flow.Node, args []syntax.Expr) {
 	switch {
 	case n.Failed():
@@ -259,7 +258,7 @@ func (l *callLint) nodeCall(at syntax.Expr, name string, n *flow.Node, args []sy
 	}
 }
 
-// calledWith shows the call of a node with the first of its arguments.
+// calledWith returns the call of a node with only the first of its arguments.
 func (l *callLint) calledWith(name string, args []syntax.Expr) string {
 	shown := ""
 	if len(args) > 0 {
@@ -270,7 +269,7 @@ func (l *callLint) calledWith(name string, args []syntax.Expr) string {
 	return "write " + name + "(" + cmp.Or(shown, "x") + ")"
 }
 
-// callHelp shows how a node is called whose input is a schema; otherwise is for any other.
+// callHelp adds how to call a node whose input is a schema; otherwise is the help for any other node.
 func callHelp(d *diag.Diagnostic, name string, n *flow.Node, otherwise string) {
 	d.Help = []string{otherwise}
 	if in := n.In().Deref(); in.Kind == generable.RecordType {
@@ -278,8 +277,8 @@ func callHelp(d *diag.Diagnostic, name string, n *flow.Node, otherwise string) {
 	}
 }
 
-// input checks that a node takes a value: one that is written out, or one of a certain type. It
-// gives what it reports.
+// input checks that a node accepts a value: a literal, or one of a certain type. It returns the diagnostic that it
+// reports, if any.
 func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagnostic {
 	got := ""
 	if v, ok := literal(arg); ok {
@@ -303,21 +302,21 @@ func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagn
 	return d
 }
 
-// defined adds where a node is defined.
+// defined adds a note that says where a node is defined.
 func defined(d *diag.Diagnostic, n *flow.Node) {
 	if p := n.Pos(); p.IsValid() {
 		d.Notes = []diag.Note{{Message: n.Label() + " is defined", Pos: p}}
 	}
 }
 
-// checkConstruction checks the names of the fields that a call gives to a schema.
+// checkConstruction checks the names of the fields that a call passes to a schema.
 func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *generable.Type) {
 	given := generable.NewMap(len(call.Args))
 	var unknown []*syntax.Ident
 	for _, arg := range call.Args {
 		name := startree.ArgOf(arg).Name
 		if name == nil {
-			return // converts a dict, say
+			return // for example, it converts a dict
 		}
 		given.Set(name.Name, generable.Value{})
 		if t.FieldIndex(name.Name) < 0 {
@@ -335,7 +334,7 @@ func (c *Linter) checkConstruction(call *syntax.CallExpr, id *syntax.Ident, t *g
 		if near, ok := diag.Suggest(name.Name, value.NotGiven(t, given)); ok {
 			d.Means(near)
 			meant[near] = true
-		} else if len(unknown) == 1 && len(missing) == 1 { // it must be the one that lacks
+		} else if len(unknown) == 1 && len(missing) == 1 { // the unknown one must be the missing one
 			d.Means(missing[0])
 			meant[missing[0]] = true
 		} else {

@@ -20,19 +20,19 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// FindUses finds where a file uses capabilities: also in functions that no run comes to, since
-// nobody can tell.
+// FindUses finds where a file uses capabilities, including in functions that no run reaches, since reachability is
+// undecidable.
 func (c *Linter) FindUses(u *script.Unit) {
 	l := &useLint{c: c, u: u, seen: map[syntax.Node]bool{}}
 	syntax.Walk(u.File.Syntax(), l.visit)
 }
 
-// useLint looks for uses in one file.
+// useLint finds the uses in one file.
 type useLint struct {
 	c    *Linter
 	u    *script.Unit
-	seen map[syntax.Node]bool // parts of what was looked at as a whole
-	said map[diag.Pos]bool    // where something is wrong already, once it was asked for
+	seen map[syntax.Node]bool // parts of expressions that were handled as a whole
+	said map[diag.Pos]bool    // positions with an error, computed on demand
 }
 
 func (l *useLint) visit(n syntax.Node) bool {
@@ -62,9 +62,9 @@ func (l *useLint) visit(n syntax.Node) bool {
 		}
 	case *syntax.DotExpr:
 		if l.module(n.X) != "" {
-			l.seen[n.X] = true // a member that there is not is reported elsewhere
+			l.seen[n.X] = true // a missing member is reported elsewhere
 		}
-		if row := l.member(n); row != nil { // handed on: what it is called with is not known
+		if row := l.member(n); row != nil { // passed on: its arguments are unknown
 			l.handed(n, row.Of, row.Name)
 		}
 	case *syntax.Ident:
@@ -75,8 +75,8 @@ func (l *useLint) visit(n syntax.Node) bool {
 	return true
 }
 
-// handed remembers a module or a member of one that is handed on. Where it cannot stand, which was
-// reported, the grant that it would need is not asked for as well.
+// handed records a module, or a member of one, that is passed on. If it is already reported as misplaced, the missing
+// grant is not reported in addition.
 func (l *useLint) handed(n syntax.Node, of, op string) {
 	var may func(capability.Use) bool
 	if l.wrong(n) {
@@ -87,7 +87,7 @@ func (l *useLint) handed(n syntax.Node, of, op string) {
 	l.classed(before, classOf(of, op, ""))
 }
 
-// Faultf reports whether something was reported where an expression stands: one mistake is enough.
+// wrong reports whether an error was reported at an expression: one mistake is enough.
 func (l *useLint) wrong(n syntax.Node) bool {
 	if l.said == nil {
 		l.said = map[diag.Pos]bool{}
@@ -100,7 +100,7 @@ func (l *useLint) wrong(n syntax.Node) bool {
 	return l.said[l.u.File.SpanOf(n).Pos]
 }
 
-// module is the module that a name stands for, "" for any other name.
+// module returns the module that a name refers to, or "".
 func (l *useLint) module(e syntax.Expr) string {
 	id, ok := startree.Unparen(e).(*syntax.Ident)
 	if !ok || table.Capabilities[id.Name] == "" {
@@ -113,7 +113,7 @@ func (l *useLint) module(e syntax.Expr) string {
 	return ""
 }
 
-// member is the row of fs.read and the like, nil of anything else.
+// member returns the row of fs.read and the like, or nil for anything else.
 func (l *useLint) member(dot *syntax.DotExpr) *table.Builtin {
 	of := l.module(dot.X)
 	if of == "" {
@@ -122,21 +122,21 @@ func (l *useLint) member(dot *syntax.DotExpr) *table.Builtin {
 	return l.c.Table.Of[of][dot.Name.Name]
 }
 
-// call looks at a call of an operation.
+// call records a call of an operation.
 func (l *useLint) call(call *syntax.CallExpr, dot *syntax.DotExpr, row *table.Builtin) {
 	before := len(l.c.Uses)
 	l.touched(call, dot, row)
 	l.classed(before, classOf(row.Of, row.Name, l.method(call, row)))
 }
 
-// classed sets the class of the uses that were found last.
+// classed sets the class of the uses found since before.
 func (l *useLint) classed(before int, class engine.Class) {
 	for i := range l.c.Uses[before:] {
 		l.c.Uses[before+i].Class = class
 	}
 }
 
-// method is the method of a request of any method, "" when it is not written out.
+// method returns the HTTP method of a request whose method is an argument, or "" if it is not a literal.
 func (l *useLint) method(call *syntax.CallExpr, row *table.Builtin) string {
 	if row.Of != "http" || row.Name != "request" || spreads(call) {
 		return ""
@@ -176,15 +176,15 @@ func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table
 	if arg != nil {
 		at = arg
 	}
-	if l.wrong(dot) { // it cannot be called there, or so
+	if l.wrong(dot) { // for example, it cannot be called there
 		l.handed(dot, row.Of, row.Name)
 		return
 	}
 	l.use(at, capability.Use{Kind: table.Capabilities[row.Of], Op: row.Name, Target: target}, nil)
 }
 
-// secret remembers a secret of the host that is named by itself. Whether it is granted, who uses it
-// finds out: a request, or what reaches MCP servers.
+// secret records a secret of the host that is named on its own. Whether it is granted is checked where it is used: in a
+// request, or in the settings of an MCP server.
 func (l *useLint) secret(call *syntax.CallExpr) {
 	if len(call.Args) == 0 || !l.calls(call, "secret") {
 		return
@@ -193,8 +193,8 @@ func (l *useLint) secret(call *syntax.CallExpr) {
 	l.c.Uses = append(l.c.Uses, script.Use{Use: capability.Use{Kind: engine.EffectEnv, Op: "secret", Target: name}, Span: l.u.File.SpanOf(call)})
 }
 
-// targetOf is the argument that says what is touched; nil where a default does. It is not known
-// when arguments are given as *args or **kwargs.
+// targetOf returns the argument that names the target, or nil if the default applies. It returns false if the target is
+// unknown because the call passes *args or **kwargs.
 func targetOf(call *syntax.CallExpr, row *table.Builtin) (syntax.Expr, bool) {
 	if spreads(call) {
 		return nil, false
@@ -206,7 +206,7 @@ func targetOf(call *syntax.CallExpr, row *table.Builtin) (syntax.Expr, bool) {
 	return arg, arg != nil || !row.Params[at].Required()
 }
 
-// argument is the argument of a name or, counted from 0, at a position; nil where none is written.
+// argument returns the argument with a name or, counted from 0, at a position; nil if there is none.
 func argument(call *syntax.CallExpr, name string, at int) syntax.Expr {
 	n := 0
 	for _, arg := range call.Args {
@@ -223,7 +223,7 @@ func argument(call *syntax.CallExpr, name string, at int) syntax.Expr {
 	return nil
 }
 
-// commandLine reports a command that is put together as one text: no shell takes it apart.
+// commandLine reports a command that is one text: no shell splits it.
 func (l *useLint) commandLine(arg syntax.Expr) bool {
 	arg = startree.Unparen(arg)
 	first := beginning(arg)
@@ -243,11 +243,11 @@ func (l *useLint) commandLine(arg syntax.Expr) bool {
 	return true
 }
 
-// text is the target as it is written: the first word of a command, the beginning of a URL whose
-// host is certain, or a text.
+// text returns the target as written: the first word of a command, the beginning of a URL whose host is certain, or a
+// text.
 func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
 	if arg == nil {
-		return ".", true // of fs.list
+		return ".", true // fs.list only
 	}
 	e := startree.Unparen(arg)
 	switch row.Of {
@@ -264,7 +264,7 @@ func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
 		}
 		s, ok := l.str(e)
 		if words := strings.Fields(s); len(words) > 0 {
-			s = words[0] // of a command line, which is reported
+			s = words[0] // a command line, which is reported
 		}
 		return s, ok
 	case "http":
@@ -276,8 +276,8 @@ func (l *useLint) text(arg syntax.Expr, row *table.Builtin) (string, bool) {
 	return l.str(e)
 }
 
-// beginning is the expression that the text of an expression begins with: of a sum, of text % x and
-// of text.format(x).
+// beginning returns the expression that provides the beginning of a text: the first one of a sum, of text % x and of
+// text.format(x).
 func beginning(e syntax.Expr) syntax.Expr {
 	for {
 		switch x := startree.Unparen(e).(type) {
@@ -298,7 +298,7 @@ func beginning(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// prefix is the text that an expression surely begins with, and whether that is all of it.
+// prefix returns the text that an expression certainly begins with, and whether that is all of it.
 func (l *useLint) prefix(e syntax.Expr) (string, bool) {
 	e = startree.Unparen(e)
 	if sum, ok := e.(*syntax.BinaryExpr); ok && sum.Op == syntax.PLUS {
@@ -316,7 +316,7 @@ func (l *useLint) prefix(e syntax.Expr) (string, bool) {
 	return l.str(e)
 }
 
-// str is the text that an expression surely is.
+// str returns the text that an expression certainly is.
 func (l *useLint) str(e syntax.Expr) (string, bool) {
 	v, _ := written(l.c.State, l.u, e)
 	switch v := v.(type) {
@@ -331,8 +331,7 @@ func (l *useLint) str(e syntax.Expr) (string, bool) {
 	return "", false
 }
 
-// use remembers a use, and reports it when it is not granted: by may, or where that is nil by the
-// grants of the script.
+// use records a use, and reports it if it is not granted by may or, if may is nil, by the grants of the script.
 func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Use) bool) {
 	span := l.u.File.SpanOf(at)
 	l.c.Uses = append(l.c.Uses, script.Use{Use: use, Span: span})
@@ -342,7 +341,7 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 	if l.c.Ungranted || may != nil && may(use) {
 		return
 	}
-	for i := range l.c.Uses { // one mistake, wherever it is made
+	for i := range l.c.Uses { // one mistake is reported once, wherever it is made
 		if was := &l.c.Uses[i]; use.Target != "" && was.Refused != nil && was.Use == use {
 			was.Refused.Notes = append(was.Refused.Notes, diag.Note{Message: "it is used as well", Pos: span.Pos})
 			return
@@ -358,14 +357,14 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 	l.c.Uses[len(l.c.Uses)-1].Refused = d
 }
 
-// SortUses puts uses in the order of files and lines.
+// SortUses sorts uses by file and line.
 func SortUses(uses []script.Use) {
 	sorting.By(uses, func(a, b script.Use) int {
 		return cmp.Or(cmp.Compare(a.Span.File, b.Span.File), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
 	})
 }
 
-// memberCall checks the arguments of a call of a module's function, as fs.read(path).
+// memberCall checks the arguments of a call of a module's function, such as fs.read(path).
 func (l *callLint) memberCall(call *syntax.CallExpr, dot *syntax.DotExpr) {
 	v, _ := written(l.c, l.u, dot.X)
 	var row *table.Builtin

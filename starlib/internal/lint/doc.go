@@ -1,3 +1,3 @@
-// Package lint looks into the functions of a script without running them: calls of nodes,
-// schemas, builtins and other functions that cannot work, and what they touch of the world.
+// Package lint checks the functions of a script without running them: it finds calls of nodes, schemas, builtins and
+// other functions that cannot work, and the capabilities that they use.
 package lint

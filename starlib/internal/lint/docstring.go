@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// CheckDoc warns of descriptions in the docstring of a function that are about none of its
-// parameters: a model, or the help of the command, would go without them.
+// CheckDoc warns of descriptions in the docstring of a function that match none of its parameters: a model, or the help
+// of the command, would not get them.
 func CheckDoc(c *script.State, fn *starlark.Function) {
 	if c.Sealed.Load() {
 		return
@@ -30,7 +30,7 @@ func CheckDoc(c *script.State, fn *starlark.Function) {
 			open = append(open, name)
 		}
 	}
-	var lines []string // of the docstring, once they are needed
+	var lines []string // lines of the docstring, read on demand
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
 		if params[name] {
 			continue
@@ -55,7 +55,7 @@ func CheckDoc(c *script.State, fn *starlark.Function) {
 	}
 }
 
-// docLines are the lines in which a function may have its docstring, from the one that defines it.
+// docLines returns the lines in which a function may have its docstring, starting with its definition.
 func docLines(c *script.State, fn *starlark.Function) []string {
 	at := script.Position(fn.Position())
 	u := c.ByName[at.File]
@@ -67,7 +67,8 @@ func docLines(c *script.State, fn *starlark.Function) []string {
 	return lines[from:min(len(lines), at.Line+strings.Count(fn.Doc(), "\n")+2)]
 }
 
-// docLine is where a docstring describes a parameter; the function, which is at the first line, where that is not found.
+// docLine returns where a docstring describes a parameter. If that is not found, it returns the position of the
+// function, whose definition is the first line.
 func docLine(lines []string, at diag.Span, name string) diag.Span {
 	for i, line := range lines[1:] {
 		text := strings.TrimLeft(line, " \t")

@@ -6,9 +6,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Called remembers how the flow calls a function, for the look into it when all is loaded: a field
-// that its schema does not have, or an output that it does not give, would only fail in a run,
-// after tokens were spent.
+// Called records how the flow calls a function, for the check after everything is loaded: a field that its schema does
+// not have, or an output of the wrong type, would otherwise only fail in a run, after tokens were spent.
 func Called(c *script.State, fn starlark.Value, how script.Contract) {
 	f, ok := fn.(*starlark.Function)
 	if !ok || c.Sealed.Load() {

@@ -7,9 +7,8 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// handedOn looks at a call of a builtin that calls what it is given, with what it is given: what
-// attempt(http.get, "https://…") touches is as certain as what the call itself does. What is
-// written in another way stays unknown.
+// handedOn checks a call of a builtin that calls its arguments: what attempt(http.get, "https://…") uses is as certain
+// as what a direct call uses. Other forms stay unknown.
 func (l *useLint) handedOn(call *syntax.CallExpr) {
 	id, ok := call.Fn.(*syntax.Ident)
 	if !ok || len(call.Args) == 0 {
@@ -39,7 +38,7 @@ func (l *useLint) handedOn(call *syntax.CallExpr) {
 	}
 }
 
-// mapped looks at parallel(f, [x, y]).
+// mapped checks parallel(f, [x, y]).
 func (l *useLint) mapped(call *syntax.CallExpr, name string, f syntax.Expr, rest []syntax.Expr) {
 	if name != "parallel" || len(rest) == 0 {
 		return
@@ -51,7 +50,7 @@ func (l *useLint) mapped(call *syntax.CallExpr, name string, f syntax.Expr, rest
 	}
 }
 
-// called looks at f(args...) that a builtin makes, when f is surely an operation of a capability.
+// called checks a call f(args...) that a builtin makes, if f is certainly an operation of a capability.
 func (l *useLint) called(within *syntax.CallExpr, f syntax.Expr, args []syntax.Expr) {
 	dot, ok := f.(*syntax.DotExpr)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// CheckModules reports members that json and budget do not have, also where no run has come to yet.
+// CheckModules reports members that json and budget do not have, including in code that no run has reached yet.
 func (c *Linter) CheckModules(u *script.Unit) {
 	syntax.Walk(u.File.Syntax(), func(n syntax.Node) bool {
 		dot, ok := n.(*syntax.DotExpr)

@@ -16,18 +16,19 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// search looks for something that a function speaks of, as far as its text tells: by a global, by what it
-// captures, by a default, or in another function that it speaks of. A function that is reached from
-// data can be none of these, since data hold no functions.
+// search looks for something that a function refers to, as far as its text shows: through a global, a captured
+// variable, a default, or another function that it refers to. A function cannot be reached through data, since data
+// contain no functions.
 type search struct {
 	c    *script.State
 	seen map[starlark.Value]bool
 
-	// is reports whether a value is what is looked for.
+	// is reports whether a value is the one searched for.
 	is func(v starlark.Value) bool
-	// text reports whether the text of a function is; nil code is not known. May be nil.
+	// text reports whether the text of a function contains what is searched for; code is nil if the text is unknown.
+	// May be nil.
 	text func(u *script.Unit, code syntax.Node) bool
-	// within looks into other values. May be nil.
+	// within searches other kinds of values. May be nil.
 	within func(v starlark.Value) bool
 }
 
@@ -35,7 +36,7 @@ func newSearch(c *script.State, is func(starlark.Value) bool) *search {
 	return &search{c: c, seen: map[starlark.Value]bool{}, is: is}
 }
 
-// EachReached calls f with each value that the given ones lead to, themselves included.
+// EachReached calls f with the given values and each value that they lead to.
 func EachReached(c *script.State, values starlark.StringDict, f func(starlark.Value)) {
 	s := newSearch(c, func(v starlark.Value) bool { f(v); return false })
 	for _, v := range values {
@@ -43,7 +44,7 @@ func EachReached(c *script.State, values starlark.StringDict, f func(starlark.Va
 	}
 }
 
-// reaches reports whether a value is what is looked for, or speaks of it.
+// reaches reports whether a value is the one searched for, or refers to it.
 func (s *search) reaches(v starlark.Value) bool {
 	if v == nil {
 		return false
@@ -71,7 +72,7 @@ func (s *search) reaches(v starlark.Value) bool {
 	return false
 }
 
-// first reports whether a value is come to for the first time.
+// first reports whether a value is visited for the first time.
 func (s *search) first(v starlark.Value) bool {
 	if s.seen[v] {
 		return false
@@ -122,13 +123,13 @@ func (s *search) function(fn *starlark.Function) bool {
 	return found
 }
 
-// UsesMemory reports whether a function uses a memory: calls of such tools in one answer are made in
-// the order of the answer. What an agent does with its notes is its own.
+// UsesMemory reports whether a function uses a memory: calls of such tools in one answer are made in the order of the
+// answer. What an agent does with its own memory does not count.
 func UsesMemory(c *script.State, v starlark.Value) bool {
 	return newSearch(c, func(v starlark.Value) bool { _, is := v.(*value.Memory); return is }).reaches(v)
 }
 
-// Nodes returns the nodes that a value is or speaks of, each once.
+// Nodes returns the nodes that a value is or refers to, each once.
 func Nodes(c *script.State, v starlark.Value) (nodes []*flow.Node) {
 	EachReached(c, starlark.StringDict{"": v}, func(v starlark.Value) {
 		if n, is := v.(*value.Node); is && !slices.Contains(nodes, n.Node) {
@@ -138,16 +139,15 @@ func Nodes(c *script.State, v starlark.Value) (nodes []*flow.Node) {
 	return nodes
 }
 
-// EffectClassOf is the most that a function of the script may do to the world: the strongest class of the
-// operations that it speaks of. Where its text is not at hand it is the strongest that the script
-// speaks of anywhere.
+// EffectClassOf returns the strongest effect that a function of the script may have: the strongest class of the
+// operations that it refers to. If the function's text is not available, it is the strongest class in the whole script.
 func EffectClassOf(c *script.State, fn starlark.Value) engine.Class {
 	var all, class engine.Class
 	for i := range c.Uses {
 		all = all.Stronger(c.Uses[i].Class)
 	}
 	if all.Stronger(engine.ClassRead) == engine.ClassRead {
-		return engine.ClassRead // nothing in the script does more
+		return engine.ClassRead // nothing in the script is stronger
 	}
 	add := func(more engine.Class) bool {
 		class = class.Stronger(more)
@@ -197,7 +197,7 @@ func inText(at diag.Pos, from, to syntax.Position) bool {
 	return after && before
 }
 
-// operationNamed splits the name of a builtin that is an operation of a capability, else gives "".
+// operationNamed splits the name of a builtin that is an operation of a capability; otherwise it returns "".
 func operationNamed(name string) (of, op string) {
 	if o, ok := capability.Lookup(name); ok {
 		return name[:len(name)-len(o.Name)-1], o.Name
@@ -205,8 +205,8 @@ func operationNamed(name string) (of, op string) {
 	return "", ""
 }
 
-// classOf is the class of an operation of a module, of all of them for "". The method is that of a
-// request, "" when only a run knows it.
+// classOf returns the class of an operation of a module, or of all its operations for "". method is the method of a
+// request, or "" if only a run knows it.
 func classOf(of, op, method string) engine.Class {
 	if of == "http" && method != "" {
 		return capability.HTTPClass(method)
@@ -225,7 +225,7 @@ func classOf(of, op, method string) engine.Class {
 	return ""
 }
 
-// CheckEffects warns of tools that are said to do less than their functions may.
+// CheckEffects warns of tools whose declared effect is weaker than what their functions may do.
 func CheckEffects(c *script.State) {
 	for _, t := range c.Claimed {
 		run, ok := t.Run.(agent.Acting)

@@ -16,9 +16,9 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// running finds the functions of a file that surely run, and compose nothing: def main of the entry
-// script, those that the flow calls, and those that they speak of, while no code does that runs when
-// the file loads.
+// running finds the functions of a file that certainly run and compose nothing: def main of the entry script, the
+// functions that the flow calls, and those that these refer to. Functions that code refers to which runs while the file
+// loads are excluded.
 func (c *Linter) running(u *script.Unit, entry bool) map[*syntax.DefStmt]bool {
 	out := map[*syntax.DefStmt]bool{}
 	defs, loading, given := map[string]*syntax.DefStmt{}, map[string]bool{}, map[*syntax.Ident]bool{}
@@ -58,8 +58,8 @@ func (c *Linter) running(u *script.Unit, entry bool) map[*syntax.DefStmt]bool {
 	return out
 }
 
-// mentions collects the globals that code may call: all that it speaks of, but what it gives to a
-// builtin that composes.
+// mentions collects the globals that code may call: all that it refers to, except those that it passes to a builtin
+// that composes.
 func (c *Linter) mentions(code syntax.Node, given map[*syntax.Ident]bool, into map[string]bool) {
 	syntax.Walk(code, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -96,19 +96,19 @@ func (c *Linter) mentions(code syntax.Node, given map[*syntax.Ident]bool, into m
 	})
 }
 
-// order is the outermost functions of a file, in an order in which whoever calls one comes before it.
+// order visits the outermost functions of a file, callers before the functions they call.
 type order struct {
 	c       *Linter
 	u       *script.Unit
 	running map[*syntax.DefStmt]bool
-	callers map[string][]syntax.Node // the functions that speak of one
-	loaded  map[starlark.Value]bool  // functions that another file has
-	state   map[syntax.Node]uint8    // 1 while its callers are gone through, 2 behind that
+	callers map[string][]syntax.Node // the functions that refer to a name
+	loaded  map[starlark.Value]bool  // functions that another file loads
+	state   map[syntax.Node]uint8    // 1 while its callers are visited, 2 afterwards
 	visit   func(fn syntax.Node, runs, called bool)
 }
 
-// eachFunction calls visit with the outermost functions of a file: whether one surely runs and not before
-// the file has loaded, and whether all that calls it, but for the flow, was visited before.
+// eachFunction calls visit with the outermost functions of a file. runs means that the function certainly runs, and
+// only after the file has loaded; called means that all its callers, except the flow, were visited before.
 func (c *Linter) eachFunction(u *script.Unit, entry bool, visit func(fn syntax.Node, runs, called bool)) {
 	o := &order{c: c, u: u, running: c.running(u, entry), callers: map[string][]syntax.Node{}, state: map[syntax.Node]uint8{}, visit: visit}
 	var all []syntax.Node
@@ -137,10 +137,10 @@ func (c *Linter) eachFunction(u *script.Unit, entry bool, visit func(fn syntax.N
 	}
 }
 
-// speaks notes of which functions another one speaks.
+// speaks records which functions another function refers to.
 func (o *order) speaks(fn syntax.Node, names map[string]bool) {
 	clear(names)
-	if def, ok := fn.(*syntax.DefStmt); ok { // its own name is in its head
+	if def, ok := fn.(*syntax.DefStmt); ok { // its own name is in its header
 		for _, p := range def.Params {
 			script.Named(p, names)
 		}
@@ -181,13 +181,13 @@ func (o *order) function(fn syntax.Node) {
 	o.visit(fn, runs, called)
 }
 
-// composes reports whether a builtin can but compose. Some compose while the file loads and call when it
-// runs, and when and edge are parts of what is reported.
+// composes reports whether a builtin can only compose. Some builtins compose while the file loads and call when a
+// function runs, and when and edge are parts of what is reported.
 func composes(b *table.Builtin) bool {
 	return b.AtTop && b.InRun == nil && b.Name != "when" && b.Name != "edge"
 }
 
-// instead says how a function that runs does what a composition does.
+// instead says how a running function does what a composition does.
 var instead = map[string]string{
 	"then": "call one with what the other gives: b(a(x))", "`>>`": "call one with what the other gives: b(a(x))",
 	"par": "make the calls at once: parallel([(a, x), (b, x)])", "`/`": "make the calls at once: parallel([(a, x), (b, x)])",
@@ -197,7 +197,7 @@ var instead = map[string]string{
 	"vote": "make the calls at once, parallel([(a, x), (b, x)]), and count what they give",
 }
 
-// composed reports what composes in a function that runs.
+// composed reports a composition in a running function.
 func (l *callLint) composed(at syntax.Node, what, name string) {
 	d := l.report(diag.ComposedWhileRunning, at, "%s composes while the flow runs", what)
 	d.Help = []string{"compose at the top level, and call what that gives here"}
@@ -209,7 +209,7 @@ func (l *callLint) composed(at syntax.Node, what, name string) {
 	}
 }
 
-// readLate looks at file(path) in a function that runs, which can only read what the load has read.
+// readLate checks file(path) in a running function, which can only read what the load has read.
 func (l *callLint) readLate(call *syntax.CallExpr) {
 	if len(call.Args) != 1 || startree.ArgOf(call.Args[0]).Spread != 0 {
 		return
@@ -236,7 +236,7 @@ func orNone(v starlark.Value) starlark.Value {
 	return v
 }
 
-// operator looks at a >> b, a / b and a * b of nodes.
+// operator checks a >> b, a / b and a * b of nodes.
 func (l *callLint) operator(x *syntax.BinaryExpr) {
 	what, known := value.Operators[x.Op]
 	if !l.runs || !known {
@@ -250,7 +250,7 @@ func (l *callLint) operator(x *syntax.BinaryExpr) {
 	}
 }
 
-// method looks at a.then(b), a.loop(...) and the like.
+// method checks a.then(b), a.loop(...) and the like.
 func (l *callLint) method(dot *syntax.DotExpr) {
 	if !l.runs {
 		return
@@ -260,7 +260,7 @@ func (l *callLint) method(dot *syntax.DotExpr) {
 	}
 }
 
-// early reports calls that are made before what was to make them begins: retry(a(x)).
+// early reports calls that are made before the builtin that should make them begins: retry(a(x)).
 func (l *callLint) early(call *syntax.CallExpr, name string) bool {
 	if name == "parallel" {
 		return len(call.Args) > 1 && l.calledBefore(call.Args)
@@ -269,7 +269,7 @@ func (l *callLint) early(call *syntax.CallExpr, name string) bool {
 		return false
 	}
 	several := name == "race" || name == "fallback"
-	made := call.Args[:1] // what follows may come from calls
+	made := call.Args[:1] // the following arguments may be results of calls
 	if list, ok := startree.Unparen(made[0]).(*syntax.ListExpr); ok && several {
 		made = list.List
 	} else if several {
@@ -304,7 +304,7 @@ func (l *callLint) calledNode(e syntax.Expr) *value.Node {
 	return l.node(x.Fn)
 }
 
-// calledBefore reports calls that parallel was to make, parallel(a(x), b(y)).
+// calledBefore reports calls that parallel should make itself: parallel(a(x), b(y)).
 func (l *callLint) calledBefore(args []syntax.Expr) bool {
 	calls := make([]string, len(args))
 	for i, arg := range args {
@@ -319,7 +319,7 @@ func (l *callLint) calledBefore(args []syntax.Expr) bool {
 	return true
 }
 
-// apart returns a call as the tuple of its function and its arguments, (f, x), "(f, x)" with the names that the script has.
+// apart returns a call as the tuple of its function and its arguments, "(f, x)", with the names of the script.
 func (l *callLint) apart(call *syntax.CallExpr) string {
 	parts := []string{l.u.File.Brief(call.Fn)}
 	for _, arg := range call.Args {

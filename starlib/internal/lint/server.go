@@ -10,8 +10,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// server finds what mcp(...) wants to touch as far as it is written out: the command or the host,
-// and the secrets that it is given. What is not written out is refused when a run comes to the server.
+// server records what mcp(...) uses, as far as it is literal: the command or the host, and the secrets that it is
+// given. The rest is checked when a run connects to the server.
 func (l *useLint) server(call *syntax.CallExpr) {
 	if spreads(call) {
 		return
@@ -25,13 +25,13 @@ func (l *useLint) server(call *syntax.CallExpr) {
 		}
 	}
 	if at := given["command"]; at != nil && given["url"] == nil {
-		// A command line is no program, which composing says.
+		// A command line is not a program, which composing reports.
 		if word, ok := l.str(at); ok && word != "" && !script.IsCommandLine(word) {
 			l.use(at, capability.Use{Kind: engine.EffectExec, Target: word}, l.c.ServerMay)
 		}
 	} else if at := given["url"]; at != nil && given["command"] == nil {
 		text, _ := l.str(at)
-		if host, err := capability.Host(text); err == nil { // else composing says what is wrong
+		if host, err := capability.Host(text); err == nil { // otherwise composing reports what is wrong
 			l.use(at, capability.Use{Kind: engine.EffectHTTP, Target: host}, l.c.ServerMay)
 		}
 	}
@@ -42,7 +42,7 @@ func (l *useLint) server(call *syntax.CallExpr) {
 	}
 }
 
-// oauth finds the secret or key of a client and the host of an authorization server.
+// oauth records the secret or key of a client and the host of an authorization server.
 func (l *useLint) oauth(call *syntax.CallExpr) {
 	if spreads(call) {
 		return
@@ -64,7 +64,7 @@ func (l *useLint) oauth(call *syntax.CallExpr) {
 	}
 }
 
-// settings finds the secrets in a dict of headers or variables that is written out.
+// settings records the secrets in a literal dict of headers or variables.
 func (l *useLint) settings(e syntax.Expr) {
 	dict, ok := startree.Unparen(e).(*syntax.DictExpr)
 	if !ok {
@@ -75,7 +75,7 @@ func (l *useLint) settings(e syntax.Expr) {
 	}
 }
 
-// setting finds the secret that a value is.
+// setting records the secret that a value is.
 func (l *useLint) setting(val syntax.Expr) {
 	name := ""
 	if call, ok := val.(*syntax.CallExpr); ok && l.calls(call, "secret") && len(call.Args) > 0 {
@@ -91,7 +91,7 @@ func (l *useLint) setting(val syntax.Expr) {
 	}
 }
 
-// calls reports whether a call is one of the builtin of a name.
+// calls reports whether a call is a call of the builtin with a name.
 func (l *useLint) calls(call *syntax.CallExpr, name string) bool {
 	id, ok := call.Fn.(*syntax.Ident)
 	if !ok || id.Name != name {

@@ -18,9 +18,9 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-// TestAUnitThatWasNotExecuted: the checks need a file as it is parsed and resolved, and no load.
-// What its own names hold is not known, and nothing is said about them; calls of builtins and of
-// types that are certain are checked, and what the file touches is found.
+// TestAUnitThatWasNotExecuted checks that the checks need only a parsed and resolved file, and no load. The values of
+// its own names are unknown, and nothing is reported about them. Calls of builtins and of types that are certain are
+// checked, and the capabilities that the file uses are found.
 func TestAUnitThatWasNotExecuted(t *testing.T) {
 	const text = `
 helper = agent(prompt = "Help.")

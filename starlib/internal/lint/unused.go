@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// CheckUnused warns of agents of the entry script that are declared and then forgotten: they have
-// no place, and the script does not speak of them again. Where something else is wrong, that may
-// be why; where there is no main, all that is declared is there for whoever loads the script.
+// CheckUnused warns of agents of the entry script that are declared and never used: they have no place, and the script
+// does not refer to them again. It does not warn if there is another mistake, which may be the reason, or if there is
+// no main: then the declarations are for a script that loads this one.
 func (c *Linter) CheckUnused(u *script.Unit) {
 	if u.State != script.UnitDone || u.Globals["main"] == nil || c.Session.Diagnostics().HasErrors() {
 		return

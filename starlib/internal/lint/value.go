@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// literal is the value of an expression that is written out.
+// literal returns the value of a literal expression.
 func literal(e syntax.Expr) (generable.Value, bool) {
 	switch e := e.(type) {
 	case *syntax.ParenExpr:
@@ -74,9 +74,8 @@ func literal(e syntax.Expr) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// written is the value that an expression surely has in a function of the file: of a literal, a
-// global, a name that is loaded, or a builtin. Inside of a list, what is not known stands for
-// itself.
+// written returns the value that an expression certainly has in a function of the file: that of a literal, a global, a
+// loaded name, or a builtin. Inside a list, stand-ins replace unknown items.
 func written(c *script.State, u *script.Unit, e syntax.Expr) (starlark.Value, bool) {
 	switch x := e.(type) {
 	case *syntax.ParenExpr:

@@ -33,7 +33,7 @@ func (a *Alt) Attributes() (names []string, known bool) {
 	return methodNames[a.Kind], true
 }
 
-// HasMethod reports whether an alternative is of a built-in type that has this method.
+// HasMethod reports whether an alternative is of a built-in type that has the method.
 func (a *Alt) HasMethod(name string) bool { return slices.Contains(methodNames[a.Kind], name) }
 
 // Attribute returns x.name of an alternative, and reports whether it exists.
@@ -78,7 +78,7 @@ var Results = map[Kind]map[string]*Value{
 	Set:  gives(map[string]string{"add": "None", "clear": "None", "remove": "None", "discard": "None", "issubset": "bool", "issuperset": "bool"}),
 }
 
-// Universals lists the results of interpreter functions that do not depend on their arguments.
+// Universals lists the results of interpreter functions whose result does not depend on their arguments.
 var Universals = gives(map[string]string{
 	"abs": "", "all": "bool", "any": "bool", "bool": "bool", "chr": "str", "float": "float", "hasattr": "bool", "hash": "int", "int": "int",
 	"len": "int", "ord": "int", "print": "None", "repr": "str", "str": "str", "type": "str", "dir": "list[str]",
@@ -105,7 +105,7 @@ func Scalar(word string) *Value {
 	return scalar(func(t *generable.Type) bool { return t.String() == word })
 }
 
-// HasField reports whether the items of a list are instances with a field of that name.
+// HasField reports whether the items of a list are instances with a field with that name.
 func HasField(elem *Value, name string) bool {
 	return All(elem, func(a *Alt) bool { return a.Kind == Record && a.Typ.FieldIndex(name) >= 0 })
 }

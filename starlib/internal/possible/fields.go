@@ -9,11 +9,11 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Fields holds what is known of the fields of an instance beyond their types: that an optional one is set, say.
-// An instance never changes. It is immutable.
+// Fields holds what is known about the fields of an instance beyond their types, for example that an optional one is
+// set. An instance never changes, and Fields is immutable.
 type Fields map[string]*Value
 
-// With returns the fields with one more that is known.
+// With returns the fields with one more known value.
 func (f Fields) With(name string, v *Value) Fields {
 	out := maps.Clone(f)
 	if out == nil {
@@ -27,7 +27,7 @@ func (f Fields) same(o Fields) bool {
 	return maps.EqualFunc(f, o, func(v, w *Value) bool { return EqualValues(v, w, 0) })
 }
 
-// unite returns what is known of both of two instances.
+// unite returns what is known about both instances.
 func (f Fields) unite(o Fields, depth int) Fields {
 	var out Fields
 	for name, v := range f {
@@ -38,7 +38,7 @@ func (f Fields) unite(o Fields, depth int) Fields {
 	return out
 }
 
-// Field returns the possible values of a field of an instance, nil if it has no such field.
+// Field returns the possible values of a field of an instance, or nil if it has no such field.
 func (a *Alt) Field(name string) *Value {
 	if v, ok := a.Fields[name]; ok {
 		return v
@@ -50,8 +50,8 @@ func (a *Alt) Field(name string) *Value {
 	return fieldOf(&a.Typ.Fields[i])
 }
 
-// Constructed returns an instance of a schema that is made with these fields. A field that is not given has its
-// default.
+// Constructed returns an instance of a schema that is constructed with the given fields. The others have their
+// defaults.
 func Constructed(t *generable.Type, given map[string]*Value) *Value {
 	a := Alt{Kind: Record, Typ: t}
 	for i := range t.Fields {
@@ -65,11 +65,11 @@ func Constructed(t *generable.Type, given map[string]*Value) *Value {
 		if g == nil {
 			g = OfKind(None)
 			if f.Optional && f.Default.Kind() != generable.Null {
-				g = OfKind(Boolean) // any value but None
+				g = OfKind(Boolean) // any value except None
 			}
 		}
 		switch {
-		case g.Any: // it is not known to be None
+		case g.Any: // not known to be None
 			a.Fields = a.Fields.With(f.Name, &Value{Any: true, Alts: v.Alts})
 		case All(g, isNone):
 			a.Fields = a.Fields.With(f.Name, OfKind(None))
@@ -82,10 +82,10 @@ func Constructed(t *generable.Type, given map[string]*Value) *Value {
 	return One(a)
 }
 
-// tested is the region of an instance that had a name in several regions: what it is may have been tested.
+// tested is the region of an instance that a name held in several regions, so a condition may have tested it.
 const tested = -1
 
-// In returns a value whose instances are put into a name in a region.
+// In returns a value whose instances are marked as bound to a name in a region.
 func (v *Value) In(region int) *Value {
 	if v == nil || !slices.ContainsFunc(v.Alts, func(a Alt) bool { return a.Kind == Record && a.Region != region && a.Region != tested }) {
 		return v
@@ -106,7 +106,8 @@ func inRegions(a, b int) int {
 	return max(a, b)
 }
 
-// Frozen returns a value whose containers that are frozen for one reason are so for another; "" is not at all.
+// Frozen returns a value whose containers frozen for the reason from are frozen for the reason to instead; "" means not
+// frozen.
 func (v *Value) Frozen(from, to string) *Value {
 	out := &Value{Any: v.Any, typ: v.typ}
 	for _, a := range v.Alts {
@@ -118,7 +119,7 @@ func (v *Value) Frozen(from, to string) *Value {
 	return out
 }
 
-// Exact returns a value whose alternatives of a kind are all this one.
+// Exact returns a value whose alternatives of a kind are all the given one.
 func (v *Value) Exact(k Kind, exact starlark.Value) *Value {
 	if v == nil || !slices.ContainsFunc(v.Alts, func(a Alt) bool { return a.Kind == k && a.Exact == nil }) {
 		return v
@@ -132,14 +133,14 @@ func (v *Value) Exact(k Kind, exact starlark.Value) *Value {
 	return out
 }
 
-// Marked returns a value with a path for one of its alternatives.
+// Marked returns a value that has a path for one of its alternatives.
 func (v *Value) Marked(i int, m *Mark) *Value {
 	out := &Value{Any: v.Any, Alts: slices.Clone(v.Alts), typ: v.typ}
 	out.Alts[i].Mark = m
 	return out
 }
 
-// NoneOnPath marks None among other alternatives with a path.
+// NoneOnPath adds a path to None among other alternatives.
 func (v *Value) NoneOnPath(m *Mark) *Value {
 	if v == nil || v.Any || len(v.Alts) < 2 {
 		return v

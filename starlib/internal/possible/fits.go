@@ -27,7 +27,7 @@ func (a *Alt) Is(t *generable.Type) truth {
 	return Maybe
 }
 
-// Data returns what a constant is as data, and reports whether the alternative is one.
+// Data returns the data of a constant, and reports whether the alternative is a constant.
 func (a *Alt) Data() (generable.Value, bool) {
 	v := a.Exact
 	if a.Kind != Float {
@@ -43,7 +43,7 @@ func (a *Alt) Data() (generable.Value, bool) {
 	return out, err == nil
 }
 
-// Misfit returns the error of a constant that a field of a schema does not take, nil for any other value.
+// Misfit returns the error for a constant that a field of a schema does not accept, or nil for any other value.
 func Misfit(a *Alt, of *generable.Type, field string) *generable.FieldError {
 	v, ok := a.Data()
 	if !ok {
@@ -60,7 +60,7 @@ func Misfit(a *Alt, of *generable.Type, field string) *generable.FieldError {
 	return nil
 }
 
-// FitsField reports whether a field of a schema takes an alternative.
+// FitsField reports whether a field of a schema accepts an alternative.
 func FitsField(a *Alt, of *generable.Type, field string) bool {
 	if _, constant := a.Data(); constant {
 		return Misfit(a, of, field) == nil
@@ -68,7 +68,7 @@ func FitsField(a *Alt, of *generable.Type, field string) bool {
 	return Fits(a, of.Fields[of.FieldIndex(field)].Type, 0)
 }
 
-// IsCode reports whether an alternative is a function, a node or a type, which are no data.
+// IsCode reports whether an alternative is a function, a node or a type, which are not data.
 func (a *Alt) IsCode() bool {
 	switch a.Exact.(type) {
 	case *value.Node, *starlark.Builtin:
@@ -136,7 +136,7 @@ func Against(s *Shape, t *generable.Type, depth int) (extra, missing []string, w
 		e := &s.Keys[i]
 		name, ok := e.Key.(starlark.String)
 		if !ok {
-			return nil, nil, nil // reported as another kind of error
+			return nil, nil, nil // it is reported as another kind of error
 		}
 		field := t.FieldIndex(string(name))
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/doc"
 )
 
-// NarrowField returns the value with a field of its instances narrowed, nil when none of them is left.
+// NarrowField returns the value with a field of its instances narrowed, or nil if none of them remains.
 func (on *Value) NarrowField(name string, narrower func(v *Value) *Value) *Value {
 	out := &Value{Any: on.Any}
 	for _, a := range on.Alts {
@@ -33,7 +33,7 @@ func (on *Value) NarrowField(name string, narrower func(v *Value) *Value) *Value
 	return out
 }
 
-// settled adds what the fields of an outcome say of each other: it has a value or an error.
+// settled adds what the fields of an outcome imply about each other: it has either a value or an error.
 func settled(a Alt) Alt {
 	decoded, _ := doc.Result("Decoded")
 	if !flow.IsAttempt(a.Typ) && a.Typ != decoded {
@@ -65,7 +65,7 @@ func settled(a Alt) Alt {
 		return a
 	}
 	declared := OfType(a.Typ.Fields[a.Typ.FieldIndex("value")].Type, "").Without(isNone).Type()
-	if set := a.Field("value").Without(isNone); set != nil && (a.Typ == decoded || declared != nil && flow.AttemptOf(declared).Name == a.Typ.Name) { // else None is a value
+	if set := a.Field("value").Without(isNone); set != nil && (a.Typ == decoded || declared != nil && flow.AttemptOf(declared).Name == a.Typ.Name) { // otherwise None is a value
 		a.Fields = a.Fields.With("value", set)
 	}
 	return a

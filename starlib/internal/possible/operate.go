@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Try lets the interpreter try an operator on samples. It reports whether it fails because of their types.
+// Try makes the interpreter try an operator on samples. It reports whether the operator fails because of their types.
 func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
 	a, c := x.operand(op), y.operand(op)
 	if a == nil || c == nil {
@@ -35,7 +35,8 @@ func Try(op syntax.Token, x, y *Alt) (*Value, bool) {
 	return OfSample(r), false
 }
 
-// operand is the sample of an alternative for an operator. A node is its own where the operator composes nothing.
+// operand returns the sample of an alternative for an operator. A node is its own sample if the operator composes
+// nothing.
 func (a *Alt) operand(op syntax.Token) starlark.Value {
 	if n, ok := a.Exact.(*value.Node); ok && op != syntax.GTGT && op != syntax.SLASH && op != syntax.STAR {
 		return n
@@ -43,13 +44,13 @@ func (a *Alt) operand(op syntax.Token) starlark.Value {
 	return a.Sample()
 }
 
-// isCalled reports whether an alternative is a node or a function, which is meant to be called.
+// isCalled reports whether an alternative is a node or a function, which is probably meant to be called.
 func (a *Alt) isCalled() bool {
 	_, node := a.Exact.(*value.Node)
 	return node || a.Kind == Function
 }
 
-// isData reports whether an alternative is a value that JSON has, but not None.
+// isData reports whether an alternative is a JSON value other than None.
 func (a *Alt) isData() bool {
 	switch a.Kind {
 	case Boolean, Integer, Float, Text, List, Dict, Record:
@@ -58,8 +59,8 @@ func (a *Alt) isData() bool {
 	return false
 }
 
-// DividesByZero reports whether an operation surely divides a number by 0. What is unknown may be a number; before a % it
-// may also be a text.
+// DividesByZero reports whether an operation certainly divides a number by 0. An unknown value may be a number; before
+// a % it may also be a text.
 func DividesByZero(op syntax.Token, x, y *Value) bool {
 	other := func(a Alt) bool { return a.Kind != Integer && a.Kind != Float }
 	switch {
@@ -71,8 +72,8 @@ func DividesByZero(op syntax.Token, x, y *Value) bool {
 	return !slices.ContainsFunc(x.Alts, other) && All(y, func(a *Alt) bool { return !other(*a) && a.Truth() == NoTruth })
 }
 
-// MayEqual reports whether two values may be equal, by their types and, of a text that an enum declares, by its
-// values. None is compared with anything.
+// MayEqual reports whether two values may be equal, judging by their types and, for a text of an enum, by the enum's
+// values. None may be compared with anything.
 func MayEqual(x, y *Alt) bool {
 	if x.Kind == Float {
 		x = &Alt{Kind: Integer}
@@ -117,7 +118,7 @@ func Joined(x, y *Value) *Value {
 	return Unite(x, y, 0)
 }
 
-// Unhashable reports whether an alternative is surely no key of a dict.
+// Unhashable reports whether an alternative certainly cannot be a key of a dict.
 func (a *Alt) Unhashable() bool {
 	switch a.Kind {
 	case List, Dict, Set, Ranged:
@@ -178,7 +179,7 @@ func (a *Alt) Item(key *Value) (v *Value, ok bool, lacks *Entry) {
 	return OrUnknown(v), ok, nil
 }
 
-// OrUnknown returns a value of which nothing was found out as Unknown.
+// OrUnknown returns v, or Unknown if nothing was determined about the value.
 func OrUnknown(v *Value) *Value {
 	if v == nil || v == Nothing {
 		return Unknown
@@ -232,5 +233,5 @@ func (a *Alt) Each() (*Value, bool) {
 	return Unknown, ok
 }
 
-// Filled reports whether there surely are items.
+// Filled reports whether there is certainly at least one item.
 func (a *Alt) Filled() bool { return a.Some || a.Kind == Tuple && len(a.Items) > 0 }

@@ -20,8 +20,8 @@ type Step struct {
 	Says string
 }
 
-// Forget returns a value without anything that a mutation could change, for a value that has another name or
-// that was passed to a function.
+// Forget returns a value without anything that a mutation could change, for a value that has a second name or was
+// passed to a function.
 func Forget(v *Value) *Value {
 	if v == nil || !slices.ContainsFunc(v.Alts, func(a Alt) bool { return a.changes() }) {
 		return v
@@ -46,7 +46,7 @@ func (v *Value) Freeze(why string) *Value {
 	return out
 }
 
-// changes reports whether something is known of a mutable container.
+// changes reports whether something is known about a mutable container.
 func (a *Alt) changes() bool {
 	switch a.Kind {
 	case List, Dict, Set:
@@ -80,7 +80,7 @@ func Unmarked(v *Value) *Value {
 	return out
 }
 
-// Trail is the path to a place, the last step first.
+// Trail is the path to a place, last step first.
 type Trail struct {
 	Step
 	Before *Trail

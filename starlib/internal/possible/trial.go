@@ -10,14 +10,13 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// A builtin of the interpreter is tried with samples of its arguments. An error that speaks of a sample of
-// unknown type proves nothing, nor does one that may depend on more than the types, unless every argument is a
-// constant.
+// A builtin of the interpreter is tried with samples of its arguments. An error that mentions a sample of unknown type
+// proves nothing. Neither does one that may depend on more than the types, unless every argument is a constant.
 
 // unknownType is the type of a sample that stands for any value.
 const unknownType = "value of any type"
 
-// anything stands for a value of which nothing is known.
+// anything stands for a value about which nothing is known.
 type anything struct{ value.Plain }
 
 func (anything) String() string        { return unknownType }
@@ -27,7 +26,7 @@ func (anything) Hash() (uint32, error) { return 0, nil }
 // Anything is the sample of an unknown value.
 var Anything starlark.Value = anything{}
 
-// Concerns reports whether an error speaks of a value of which nothing is known.
+// Concerns reports whether an error mentions a value about which nothing is known.
 func Concerns(err error) bool { return strings.Contains(err.Error(), unknownType) }
 
 // callable stands for a function that takes and returns anything.
@@ -71,7 +70,7 @@ func (a *Alt) Argument(n int) starlark.Value {
 	return a.Sample()
 }
 
-// mostConstant bounds the size of constants that are tried as they are.
+// mostConstant bounds the size of constants that are tried themselves.
 const mostConstant = 1000
 
 func samplesOf(items []*Value) []starlark.Value {
@@ -106,27 +105,27 @@ func (a *Alt) IsConstant() bool {
 // Trial is a call of a builtin of the interpreter, tried with samples of its receiver and its arguments.
 type Trial struct {
 	Call     *syntax.CallExpr
-	Name     string // by which it is called
+	Name     string // the name by which it is called
 	Fn       func(on *Alt) *starlark.Builtin
 	Operands []Operand // the receiver of a method first
 	Method   bool
-	Items    int // of lists whose items have a known type
+	Items    int // the number of items in lists whose items have a known type
 }
 
 // Operand is the receiver or an argument.
 type Operand struct {
 	Expr syntax.Expr
-	Name string // of a keyword argument
+	Name string // for a keyword argument
 	V    *Value
 }
 
 // MostTrials bounds the combinations of alternatives that are tried.
 const MostTrials = 64
 
-// ShapeError matches errors that depend on the number, the names and the types of arguments alone.
+// ShapeError matches errors that depend only on the number, the names and the types of arguments.
 var ShapeError = lazy.Regexp(`got .*wants? |want .*got |unexpected keyword|missing argument|keyword arguments|multiple values|not iterable|cannot convert|unhashable|has no len|not implemented|at least one positional`)
 
-// Combinations returns how many there are of the alternatives of all operands.
+// Combinations returns the number of combinations of the alternatives of all operands.
 func (t *Trial) Combinations() int {
 	n := 1
 	for i := range t.Operands {
@@ -137,11 +136,12 @@ func (t *Trial) Combinations() int {
 	return n
 }
 
-// Fails returns the error of calls in which an operand is this alternative, if all of them fail; -1 fixes none.
+// Fails returns the error of the calls in which operand fixed is the alternative a, if all of them fail; -1 fixes no
+// operand.
 func (t *Trial) Fails(fixed int, a *Alt) error {
 	picked := make([]*Alt, len(t.Operands))
 	var first error
-	var try func(i int) bool // whether all fail
+	var try func(i int) bool // reports whether all fail
 	try = func(i int) bool {
 		if i == len(t.Operands) {
 			err := t.Certain(picked)
@@ -182,11 +182,11 @@ func (t *Trial) Certain(picked []*Alt) error {
 	return err
 }
 
-// make makes one call, and reports whether it was made with constants alone.
+// make makes one call, and reports whether all its arguments were constants.
 func (t *Trial) make(picked []*Alt) (failed error, constant bool) {
 	constant = true
 	sample := func(i int) starlark.Value {
-		if picked[i] == nil || picked[i].Kind == Record && t.Name == "dict" { // of an instance dict makes a dict
+		if picked[i] == nil || picked[i].Kind == Record && t.Name == "dict" { // dict makes a dict of an instance
 			constant = false
 			return Anything
 		}
@@ -239,7 +239,7 @@ func (t *Trial) MayBeEmpty() bool {
 	return false
 }
 
-// Culprit returns the operand that the error of a call speaks of, -1 if that is not known.
+// Culprit returns the operand that the error of a call is about, or -1 if that is not known.
 func (t *Trial) Culprit(msg string) int {
 	first := 0
 	if t.Method {
@@ -284,8 +284,8 @@ func SampleFor(v *Value) starlark.Value {
 	return anySample
 }
 
-// Formatted returns a sample of an alternative as the operand of s % x, or nil, and the number of values
-// that it holds. named says that the format takes its values by name.
+// Formatted returns a sample of an alternative as the operand of s % x, or nil, and the number of values that it holds.
+// named means that the format takes its values by name.
 func (a *Alt) Formatted(named bool) (arg starlark.Value, n int) {
 	switch {
 	case a.Kind == Tuple:

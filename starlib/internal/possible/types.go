@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// OfType returns the possible values of a declared type. frozen says why the value is frozen, "" if that is
+// OfType returns the possible values of a declared type. frozen is the reason why the value is frozen, or "" if that is
 // unknown.
 func OfType(t *generable.Type, frozen string) *Value { return ofType(t, frozen, 0) }
 
@@ -59,7 +59,7 @@ func ofType(t *generable.Type, frozen string, depth int) *Value {
 // scalars are the types of the kinds that hold no other values.
 var scalars = [...]*generable.Type{None: generable.NoneT, Boolean: generable.BoolT, Integer: generable.IntT, Float: generable.FloatT, Text: generable.StrT}
 
-// scalar returns the possible values of a type of scalars, Unknown if there is none.
+// scalar returns the possible values of the scalar type that is selects, or Unknown if it selects none.
 func scalar(is func(t *generable.Type) bool) *Value {
 	for k := None; k <= Text; k++ {
 		if is(scalars[k]) {
@@ -69,8 +69,8 @@ func scalar(is func(t *generable.Type) bool) *Value {
 	return Unknown
 }
 
-// positional reports whether the position of an item of a list may decide its type: par(a, b, output = A | B)
-// gives first an A, then a B.
+// positional reports whether the position of an item of a list may determine its type: par(a, b, output = A | B)
+// returns first an A, then a B.
 func positional(elem *generable.Type) bool {
 	t := elem.Deref()
 	return t.Kind == generable.OneOfType && !slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return v.Deref().Kind == generable.NoneType })
@@ -140,8 +140,8 @@ func itemType(elem *Value) *generable.Type {
 	return generable.AnyT
 }
 
-// OfValue returns the possible value for a loaded global or a literal. The items of a container are known once
-// nothing can change them.
+// OfValue returns the possible value of a loaded global or a literal. The items of a container are known once nothing
+// can change them.
 func OfValue(v starlark.Value, frozen string, depth int) *Value {
 	switch v := v.(type) {
 	case nil:
@@ -222,7 +222,7 @@ func ofDict(d *starlark.Dict, frozen string, depth int) Alt {
 	return a
 }
 
-// KeyOf returns a key that can be compared without the interpreter, else nil.
+// KeyOf returns a key that can be compared without the interpreter, or nil.
 func KeyOf(v starlark.Value) starlark.Value {
 	switch v := v.(type) {
 	case starlark.String, starlark.Bool, starlark.NoneType:
@@ -253,7 +253,7 @@ func (v instance) CompareSameType(op syntax.Token, _ starlark.Value, _ int) (boo
 	return false, compareError(op, v.typ.String())
 }
 
-// orderless is the interpreter's word for two values of a type that have no order.
+// orderless is the interpreter's error for two values of a type without an order.
 type orderless struct {
 	op  syntax.Token
 	typ string
@@ -276,8 +276,8 @@ var rangeSample = func() starlark.Value {
 	return v
 }()
 
-// Sample returns a value for which an operation succeeds if it succeeds for any value of the alternative; nil
-// if there is none.
+// Sample returns a value for which an operation succeeds if it succeeds for any value of the alternative, or nil if
+// there is none.
 func (a *Alt) Sample() starlark.Value {
 	switch a.Kind {
 	case None:
@@ -310,7 +310,7 @@ func (a *Alt) Sample() starlark.Value {
 	return nil
 }
 
-// sampled are the kinds of results by the names of their types.
+// sampled maps the names of types to the kinds of results.
 var sampled = map[string]Kind{
 	"NoneType": None, "bool": Boolean, "int": Integer, "float": Float, "string": Text, "bytes": Bytes, "list": List, "dict": Dict, "set": Set,
 }

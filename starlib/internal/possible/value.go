@@ -26,7 +26,7 @@ const (
 	Set
 	Ranged
 	Record
-	Function // of the script
+	Function // a function of the script
 	Thing    // any other value of known identity: a node, a type, a builtin
 )
 
@@ -34,16 +34,16 @@ const (
 type Alt struct {
 	Kind   Kind
 	Exact  starlark.Value  // the value itself, nil if unknown
-	Typ    *generable.Type // of a record; of a text of an enum and of a dict, the type that declares it
+	Typ    *generable.Type // the type of a record; the type that declares a text of an enum or a dict
 	Elem   *Value          // the items of a list, set or range, or the values of a dict; nil if they may be anything
-	Items  []*Value        // of a tuple, and of a list as it was written; nil for a list whose items are not known one by one
-	Shape  *Shape          // of a dict whose keys are known
-	Fields Fields          // of a record
-	Some   bool            // a list or dict that surely has items
-	Frozen string          // why it is frozen; "" if it is not, or if that is unknown
+	Items  []*Value        // the items of a tuple, or of a list as written; nil for a list whose items are not known individually
+	Shape  *Shape          // the keys of a dict, if they are known
+	Fields Fields          // the fields of a record
+	Some   bool            // a list or dict that certainly has items
+	Frozen string          // the reason why it is frozen; "" if it is not, or if that is unknown
 	Code   *Closure
 	Mark   *Mark
-	Region int // of a record in a name: where it was put there; see In
+	Region int // the region in which a record was bound to a name; see In
 }
 
 // Shape holds what is known of the keys of a dict without other references.
@@ -64,7 +64,7 @@ type Entry struct {
 type Value struct {
 	Any  bool            // may be anything, in addition to Alts
 	Alts []Alt           // at most one of each kind, except for records and things
-	typ  *generable.Type // the declared union of all of them, if there is one
+	typ  *generable.Type // the declared union of all alternatives, if there is one
 	own  [1]Alt          // storage for a single alternative
 }
 
@@ -101,7 +101,7 @@ func (v *Value) Certain() (Alt, bool) {
 // Opaque reports whether nothing is known.
 func (v *Value) Opaque() bool { return v != nil && v.Any && len(v.Alts) == 0 }
 
-// Exactly returns the value itself, nil if it is unknown.
+// Exactly returns the value itself, or nil if it is unknown.
 //
 //go:noinline
 func (v *Value) Exactly() starlark.Value {
@@ -109,7 +109,7 @@ func (v *Value) Exactly() starlark.Value {
 	return a.Exact
 }
 
-// Constant returns the exact str, int, bool or None, nil for any other.
+// Constant returns the exact str, int, bool or None, or nil for any other value.
 func (v *Value) Constant() starlark.Value {
 	switch x := v.Exactly().(type) {
 	case starlark.String, starlark.Int, starlark.Bool, starlark.NoneType:
@@ -283,8 +283,8 @@ func (v *Value) add(x Alt, depth int) {
 	v.Alts = append(v.Alts, x)
 }
 
-// Bounded returns the value with at most mostAlts alternatives. That a name may have no value is never
-// forgotten.
+// Bounded returns the value with at most mostAlts alternatives. It always keeps the alternative that a name may have no
+// value.
 func (v *Value) Bounded() *Value {
 	if len(v.Alts) <= mostAlts {
 		return v
@@ -335,7 +335,7 @@ const (
 
 func NewShape() *Shape { return &Shape{index: map[starlark.Value]int{}} }
 
-// Unite returns the keys of one of two dicts: a key that one of them lacks may be missing.
+// Unite returns the union of the keys of two dicts: a key that one of them lacks may be missing.
 func (s *Shape) Unite(o *Shape, depth int) *Shape {
 	out := NewShape()
 	for _, e := range s.Keys {
@@ -360,7 +360,7 @@ func (s *Shape) Unite(o *Shape, depth int) *Shape {
 	return out
 }
 
-// All reports whether a predicate holds for all alternatives, and there is at least one.
+// All reports whether a predicate holds for all alternatives, of which there must be at least one.
 func All(v *Value, holds func(a *Alt) bool) bool {
 	if v.Any || len(v.Alts) == 0 {
 		return false

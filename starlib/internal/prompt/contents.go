@@ -7,20 +7,20 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Contents are lists, dicts and sets, with what they held when a statement began: to give that back where the statement
-// begins anew, and to know whether it changed any of them.
+// Contents records what lists, dicts and sets held when a statement began. It can restore them if the statement starts
+// over, and report whether the statement changed any of them.
 type Contents struct {
 	lists map[*starlark.List][]starlark.Value
 	dicts map[*starlark.Dict][]starlark.Tuple
 	sets  map[*starlark.Set][]starlark.Value
 }
 
-// NewContents returns contents of nothing.
+// NewContents returns empty Contents.
 func NewContents() *Contents {
 	return &Contents{map[*starlark.List][]starlark.Value{}, map[*starlark.Dict][]starlark.Tuple{}, map[*starlark.Set][]starlark.Value{}}
 }
 
-// Add takes down what a value holds, if it is a list, dict or set.
+// Add records what a value holds, if it is a list, dict or set.
 func (c *Contents) Add(v starlark.Value) {
 	switch v := v.(type) {
 	case *starlark.List:
@@ -32,12 +32,12 @@ func (c *Contents) Add(v starlark.Value) {
 	}
 }
 
-// Restore gives the containers what they held. Those that are frozen have not changed.
+// Restore restores the containers. Frozen ones have not changed.
 func (c *Contents) Restore() {
 	for v, items := range c.lists {
 		if !slices.EqualFunc(slices.Collect(v.Elements()), items, identical) && v.Clear() == nil {
 			for _, item := range items {
-				_ = v.Append(item) // it can be changed, as it was cleared
+				_ = v.Append(item) // it is mutable, since it was cleared
 			}
 		}
 	}
@@ -51,13 +51,13 @@ func (c *Contents) Restore() {
 	for v, items := range c.sets {
 		if v.Clear() == nil {
 			for _, item := range items {
-				_ = v.Insert(item) // it was in it before
+				_ = v.Insert(item) // it was an item before
 			}
 		}
 	}
 }
 
-// Changed reports whether any of the containers holds something else now.
+// Changed reports whether any of the containers has changed.
 func (c *Contents) Changed() bool {
 	for v, items := range c.lists {
 		if !slices.EqualFunc(slices.Collect(v.Elements()), items, identical) {
@@ -77,8 +77,8 @@ func (c *Contents) Changed() bool {
 	return false
 }
 
-// identical reports whether two values are the same one: a number, a text and a container are what they are. Tuples cannot
-// be compared by identity in Go, and values of hosts may not be.
+// identical reports whether two values are the same: numbers and texts by value, containers by identity. Tuples cannot
+// be compared by identity in Go, and neither can some values of hosts.
 func identical(a, b starlark.Value) bool {
 	if t, ok := a.(starlark.Tuple); ok {
 		u, ok := b.(starlark.Tuple)

@@ -1,4 +1,4 @@
-// Package prompt puts a statement of a prompt into the form in which it is compiled.
+// Package prompt transforms a statement of a prompt into the form in which it is compiled.
 package prompt
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// Form is how a statement is compiled: as it stands, but for the value of an expression, which has a name; or in a
-// function, which a run calls.
+// Form is how a statement is compiled: unchanged, except that the value of an expression gets a name, or inside a
+// function that a run calls.
 type Form struct {
-	Bound map[string]bool        // the names that the statement and those behind it bind
-	Known func(name string) bool // reports whether a name has a value
-	Runs  bool                   // in a function
+	Bound map[string]bool        // the names that this statement and later ones bind
+	Known func(name string) bool // reports whether a name is bound
+	Runs  bool                   // compile it inside a function
 
 	Runnable bool // the statement can be put into a function
 	MayLeave bool // it may leave names unbound
@@ -33,16 +33,16 @@ const (
 	earlier = "earlier "
 )
 
-// IsOwn reports whether a name is one that scripts cannot write.
+// IsOwn reports whether scripts cannot write a name.
 func IsOwn(name string) bool { return strings.Contains(name, " ") }
 
-// Earlier is the name of the value that a name had before the statement.
+// Earlier returns the name of the value that a name had before the statement.
 func Earlier(name string) string { return earlier + name }
 
-// Means reports whether a name that the statement does not bind has a meaning, or will have one.
+// Means reports whether a name that the statement does not bind is bound, or will be.
 func (f *Form) Means(name string) bool { return f.Bound[strings.TrimPrefix(name, earlier)] }
 
-// Shape returns the tree that is compiled, and a function that undoes what was changed in the one given.
+// Shape returns the tree to compile, and a function that undoes the changes to the given tree.
 func (f *Form) Shape(tree *syntax.File) (_ *syntax.File, restore func()) {
 	restore = func() {}
 	out := *tree
@@ -75,7 +75,7 @@ func (f *Form) Shape(tree *syntax.File) (_ *syntax.File, restore func()) {
 			out.Stmts[last] = assign(Value, e.X)
 		}
 		if f.Runnable {
-			for _, name := range names { // it may read what it changes
+			for _, name := range names { // the statement may read what it changes
 				if f.Known(name) {
 					out.Stmts = slices.Insert(out.Stmts, 0, assign(name, id(Earlier(name))))
 				}
@@ -114,7 +114,7 @@ func (f *Form) Shape(tree *syntax.File) (_ *syntax.File, restore func()) {
 	return &out, restore
 }
 
-// calledInPlace returns the calls of what an operator makes, outside of functions: (a >> b)(x).
+// calledInPlace returns the calls of the results of operators, outside of functions: (a >> b)(x).
 func calledInPlace(stmts []syntax.Stmt) (calls []*syntax.CallExpr) {
 	for _, stmt := range stmts {
 		syntax.Walk(stmt, func(n syntax.Node) bool {
@@ -148,7 +148,7 @@ func Bound(stmts []syntax.Stmt) (names []string) {
 				startree.Targets(stmt.LHS, add)
 			case *syntax.DefStmt:
 				add(stmt.Name)
-				continue // what it binds is its own
+				continue // it has its own scope
 			case *syntax.ForStmt:
 				startree.Targets(stmt.Vars, add)
 			case *syntax.LoadStmt:

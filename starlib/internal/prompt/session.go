@@ -11,36 +11,37 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// Session is what the statements of a prompt are as one file: each name is bound once, and what depends on a value that
-// the file would not have is left out of it.
+// Session is the statements of a prompt as one file. Each name is bound once, and statements that depend on a value
+// which the file would not have are left out.
 type Session struct {
 	parts  []*Part
-	fresh  int  // the first of those that are not accepted yet
-	Unsure bool // what is accepted may not load
-	Again  bool // the entry binds names anew, which functions that are accepted may speak of
+	fresh  int  // index of the first part that is not accepted yet
+	Unsure bool // the accepted parts may not load
+	Again  bool // the entry rebinds names that accepted functions may refer to
 }
 
-// mostParts bounds the statements of the file, the latest ones, and so what it costs to check an entry with them.
+// mostParts bounds the statements of the file, of which it keeps the latest, and thereby the cost of checking an entry
+// with them.
 const mostParts = 500
 
-// Part is a statement of the top level, or several that share a line.
+// Part is a top-level statement, or several on one line.
 type Part struct {
 	File  string
-	Line  int    // of its first line in File
+	Line  int    // line in File at which it starts
 	Text  string // its lines
 	Names []string
-	Out   bool // of the file
+	Out   bool // left out of the file
 	Value bool // it is an expression
 
-	mentions map[string]bool // outside of functions, but as targets
+	mentions map[string]bool // names read outside of functions; targets do not count
 	calls    bool
 	from, to int // its lines in the file
 }
 
-// NewPart returns a part of some statements.
+// NewPart returns the part for statements on one line.
 func NewPart(file string, line int, text string, stmts []syntax.Stmt) *Part {
 	p := &Part{File: file, Line: line, Text: strings.TrimRight(text, "\n") + "\n", Names: Bound(stmts), mentions: map[string]bool{}}
-	keywords := map[*syntax.Ident]bool{} // of calls
+	keywords := map[*syntax.Ident]bool{} // names of keyword arguments
 	_, p.Value = stmts[len(stmts)-1].(*syntax.ExprStmt)
 	visit := func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -74,8 +75,9 @@ func NewPart(file string, line int, text string, stmts []syntax.Stmt) *Part {
 	return p
 }
 
-// With returns the file with the statements of an entry that is not accepted yet. What they bind anew is left out, and
-// so are those that read what they bind anew, which known reports.
+// With returns the file with the statements of an entry that is not accepted yet. Earlier statements that bind or read
+// a name which the entry binds are left out, and so are statements of the entry that read a bound name which they
+// rebind. known reports whether a name is bound.
 func (s *Session) With(entry []*Part, known func(name string) bool) *Session {
 	w := &Session{fresh: len(s.parts), Unsure: s.Unsure}
 	for _, p := range s.parts {
@@ -94,7 +96,7 @@ func (s *Session) With(entry []*Part, known func(name string) bool) *Session {
 	return w
 }
 
-// leave leaves out what binds a name and what is made of its value.
+// leave leaves out the statements that bind a name or read it.
 func (s *Session) leave(name string) {
 	for _, p := range s.parts {
 		if slices.Contains(p.Names, name) || p.mentions[name] {
@@ -103,7 +105,8 @@ func (s *Session) leave(name string) {
 	}
 }
 
-// Accept adds a statement that holds. Where it is left out, names that mutable reports may have another value since.
+// Accept adds an accepted statement. If it is left out and makes calls, the names for which mutable returns true may
+// have changed, and are left out too.
 func (s *Session) Accept(p *Part, mutable func(name string) bool) {
 	*s = *s.With([]*Part{p}, func(string) bool { return false })
 	if p.Out && p.calls {
@@ -125,7 +128,7 @@ func (s *Session) Accepted() *Session {
 	return &Session{parts: s.parts[:s.fresh:s.fresh], fresh: s.fresh, Unsure: s.Unsure}
 }
 
-// Text returns the file, and the names that it binds.
+// Text returns the text of the file, and the names that it binds.
 func (s *Session) Text() (text string, bound map[string]bool) {
 	var b strings.Builder
 	bound = map[string]bool{}
@@ -146,7 +149,7 @@ func (s *Session) Text() (text string, bound map[string]bool) {
 	return b.String(), bound
 }
 
-// At returns the statement at a line of the file, nil for none.
+// At returns the statement at a line of the file, or nil.
 func (s *Session) At(line int) *Part {
 	for _, p := range s.parts {
 		if p.from <= line && line <= p.to {
@@ -156,7 +159,7 @@ func (s *Session) At(line int) *Part {
 	return nil
 }
 
-// Leave leaves out the accepted statements in which the file has errors. It reports whether there are any.
+// Leave leaves out the accepted statements in which the file has errors. It reports whether it left out any.
 func (s *Session) Leave(found diag.List, file string) (left bool) {
 	for _, d := range found {
 		if d.Severity != diag.Error {
@@ -164,7 +167,7 @@ func (s *Session) Leave(found diag.List, file string) (left bool) {
 		}
 		p := s.At(d.Span.Line)
 		for _, o := range s.parts[:s.fresh] {
-			if !o.Out && (o == p || p == nil || d.Span.File != file) { // elsewhere it may come from any
+			if !o.Out && (o == p || p == nil || d.Span.File != file) { // an error elsewhere may come from any of them
 				o.Out, left = true, true
 			}
 		}
@@ -172,7 +175,7 @@ func (s *Session) Leave(found diag.List, file string) (left bool) {
 	return left
 }
 
-// Placed returns a finding in the file as one in the statement.
+// Placed returns a finding in the file with its positions in the original entries.
 func (s *Session) Placed(d *diag.Diagnostic, file string) *diag.Diagnostic {
 	own := *d
 	place := func(at *diag.Pos) {
@@ -197,7 +200,7 @@ func (s *Session) Placed(d *diag.Diagnostic, file string) *diag.Diagnostic {
 	return &own
 }
 
-// Lost returns those of some names that the file does not bind though it may speak of them.
+// Lost returns the given names, and those of the parts, that the file does not bind.
 func (s *Session) Lost(names []string, bound map[string]bool) []string {
 	all := map[string]bool{}
 	for _, name := range names {

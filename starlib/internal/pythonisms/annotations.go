@@ -35,7 +35,7 @@ func (f *file) annotations() {
 	}
 }
 
-// declares are the words before the name of a function that is declared, here and elsewhere.
+// declares are the words that precede the name of a declared function in Starlark and other languages.
 var declares = words("def function func fun fn")
 
 // argument reports the colon i of `f(name: str, count: int = 3)`.
@@ -68,8 +68,7 @@ func (f *file) argument(i int) {
 	f.replace(diag.TypeAnnotation, i-1, end, "an argument is given by `=`, not by `:`", name.text+" = "+value)
 }
 
-// A param is one parameter of a def: where it stands, and its annotation and
-// default, empty when it has none.
+// A param is one parameter of a def: its position, and its annotation and default, which are empty if it has none.
 type param struct {
 	name           string // with its stars
 	at             int
@@ -125,7 +124,7 @@ func (f *file) signature(i int) {
 		plain = append(plain, p.name+value)
 		if p.typB <= p.typA {
 			if p.typA > 0 && from == 0 {
-				from, to = p.typA-1, p.typA // a colon and no type
+				from, to = p.typA-1, p.typA // a colon without a type
 			}
 			declared = append(declared, p.name+value)
 			continue
@@ -199,8 +198,8 @@ func (f *file) variable(s int) {
 	}
 }
 
-// lambdaAnnotation reports `lambda x: int: x`. A lambda's second colon may be
-// that of a dict, a slice or a header, so only where none of these can be.
+// lambdaAnnotation reports `lambda x: int: x`. A lambda's second colon may belong to a dict, a slice or a header, so it
+// is reported only where none of these is possible.
 func (f *file) lambdaAnnotation(i int) {
 	open := f.toks[i].open
 	st := f.stmts[f.toks[i].stmt]

@@ -1,12 +1,9 @@
-// Package pythonisms finds what people and models who know Python, or another
-// language, write into a Starlark file although Starlark lacks it: f-strings,
-// try, classes, imports, annotations and the like. Each is reported at its token
-// with the rewrite, made of the user's own text where that can be done.
+// Package pythonisms finds constructs of Python and other languages that people and models write into a Starlark file
+// although Starlark lacks them: f-strings, try, classes, imports, annotations and the like. Each is reported at its
+// token with a rewrite, made from the user's own text where possible.
 //
-// It reads tokens, not syntax trees: the parser stops at the first such habit,
-// and the point is to report all of them. On a file that Starlark accepts it
-// finds nothing, except of constructs that parse and fail later, such as
-// "%.1f" % x.
+// It reads tokens, not syntax trees: the parser stops at the first such habit, and all of them should be reported. In a
+// file that Starlark accepts it finds nothing, except constructs that parse and fail later, such as "%.1f" % x.
 package pythonisms
 
 import (
@@ -18,12 +15,11 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Check returns the habits of a file, sorted by position. parseErr is what
-// syntax.Parse said about src, nil if it parses: where no habit explains it, it
-// is part of the list as AS101, with its position corrected.
+// Check returns the habits of a file, sorted by position. parseErr is the error of syntax.Parse for src, nil if it
+// parses. If no habit explains it, the list includes it as AS101, with its position corrected.
 //
-// It expects a number of tokens, looks at each a fixed number of times, and at no more once stop, which may be nil,
-// reports true: what was found until then is returned.
+// tokens is the expected number of tokens. Check looks at each token a bounded number of times. It ends early once
+// stop, which may be nil, returns true, and then returns what it has found so far.
 func Check(name string, src []byte, parseErr error, tokens int, stop func() bool) diag.List {
 	f := newFile(name, string(src), tokens, stop)
 	f.find()
@@ -52,10 +48,9 @@ func (f *file) find() {
 	}
 }
 
-// syntaxError converts the parser's error, unless a habit explains it: one that
-// does not parse and stands before it or in its statement. The parser stops at
-// the first error, so such a habit is the reason; but where a bracket was not
-// closed before, that is.
+// syntaxError converts the parser's error, unless a habit explains it: one that does not parse and is before the error
+// or in its statement. The parser stops at the first error, so such a habit is the cause, unless an unclosed bracket
+// before the error is.
 func (f *file) syntaxError(err error) *diag.Diagnostic {
 	var e syntax.Error
 	if !errors.As(err, &e) || len(f.stmts) == 0 {

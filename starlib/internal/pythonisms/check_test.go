@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the rendered part of the test data")
 
-// options is the dialect of agentscript.
+// options are the options of agentscript's dialect.
 var options = syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}
 
 func check(name, src string) diag.List {
@@ -33,7 +33,7 @@ func render(t *testing.T, name, src string) string {
 	return b.String()
 }
 
-// Each file of testdata holds a script, a separator, and what is said of it.
+// Each file of testdata contains a script, a separator, and the expected findings.
 func TestGolden(t *testing.T) {
 	const separator = "-- rendered --\n"
 	files, err := filepath.Glob("testdata/*.txt")

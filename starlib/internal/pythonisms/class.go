@@ -61,10 +61,10 @@ func (f *file) class(i int) {
 // A classBody collects what the statements of a class declare.
 type classBody struct {
 	f       *file
-	indent  int // of the class's own statements; deeper ones belong to methods
+	indent  int // indent of the class's own statements; deeper ones belong to methods
 	doc     string
 	fields  []string // arguments of schema
-	members []string // values of an enum
+	members []string // enum values
 	methods bool
 }
 
@@ -105,13 +105,13 @@ func (c *classBody) annotated(st stmt) {
 	}
 	args := []string{typ}
 	if open := eq + 2; f.toks[eq+1].kind == kName && open < st.last && f.toks[open].is("(") && f.toks[open].match == st.last-1 && strings.EqualFold(f.toks[eq+1].text, "field") {
-		// A field of pydantic or dataclasses: its options are near to ours.
+		// A field of pydantic or dataclasses: its options are similar to ours.
 		args = append(args, f.fieldOptions(open)...)
 	} else {
 		args = append(args, "default = "+f.text(eq+1, st.last))
 	}
 	if len(args) == 2 && strings.HasSuffix(typ, "| None") && args[1] == "default = None" {
-		args = args[:1] // an optional type says so already
+		args = args[:1] // an optional type implies it
 	}
 	if len(args) > 1 {
 		typ = "field(" + strings.Join(args, ", ") + ")"
@@ -122,7 +122,7 @@ func (c *classBody) annotated(st stmt) {
 // plainTypes are the types that need no reference.
 var plainTypes = words("str int float bool list dict any None")
 
-// made are what the factories give that have a literal.
+// made maps the factories whose result has a literal to that literal.
 var made = map[string]string{"list": "[]", "dict": "{}"}
 
 // fieldOptions returns the arguments of pydantic's Field under our names.
@@ -156,8 +156,8 @@ func (f *file) fieldOptions(open int) []string {
 	return append(guide, out...)
 }
 
-// pyType returns the type written in tokens [a, b) as ours: Optional[int] is
-// int | None, and so on. What it does not know it leaves as it is.
+// pyType returns the type written in tokens [a, b) in our syntax: Optional[int] becomes int | None, and so on. It
+// leaves unknown parts unchanged.
 func (f *file) pyType(a, b int) string {
 	if parts := f.between("|", a, b, f.toks[a].open); len(parts) > 1 {
 		var out []string
@@ -184,7 +184,7 @@ func (f *file) pyType(a, b int) string {
 		}
 		return t.text
 	}
-	// module.Name is Name.
+	// module.Name becomes Name.
 	if b-a > 2 && (f.toks[a].is("typing") || f.toks[a].is("t")) && f.toks[a+1].is(".") {
 		return f.pyType(a+2, b)
 	}

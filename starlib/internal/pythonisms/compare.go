@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// comparison returns the operator of a comparison at token i as Starlark spells it, and how many
-// tokens it has; none where no operator begins.
+// comparison returns the comparison operator at token i as Starlark spells it, and its number of tokens, which is 0 if
+// there is none.
 func (f *file) comparison(i int) (op string, width int) {
 	t := &f.toks[i]
 	switch {
@@ -26,8 +26,8 @@ func (f *file) comparison(i int) (op string, width int) {
 	return cmp.Or(swaps[t.text], t.text), 1
 }
 
-// unchained is the text of tokens [a, b), with the chain of comparisons that they are written out; then nothing more is
-// said about it.
+// unchained returns the text of tokens [a, b). If they are a chain of comparisons, it expands the chain, and the chain
+// is not reported again.
 func (f *file) unchained(a, b int) string {
 	for i := a; i < b; i++ {
 		if _, width := f.comparison(i); width == 0 || f.toks[i].open != f.toks[a].open {
@@ -64,8 +64,7 @@ func (f *file) comparisonChains() {
 	}
 }
 
-// chain reports comparisons that follow each other from token i on, at the second operator, and
-// writes them as a < b and b < c.
+// chain reports a chain of comparisons from token i on at its second operator, and rewrites it as a < b and b < c.
 func (f *file) chain(i int, told map[int]bool) {
 	_, width := f.comparison(i)
 	if width == 0 {
@@ -79,7 +78,7 @@ func (f *file) chain(i int, told map[int]bool) {
 	terms, second, _, complete := f.links(i, told)
 	known = known && complete
 	if len(terms) < 2 {
-		return // a lambda is between the two
+		return // there is a lambda between them
 	}
 	help := "compare twice and join with `and`"
 	if fixed := strings.Join(terms, " and "); known && f.before(a).is("not") {
@@ -90,8 +89,8 @@ func (f *file) chain(i int, told map[int]bool) {
 	f.report(diag.ChainedComparison, second[0], second[1], "comparisons do not chain in Starlark", help)
 }
 
-// links takes a chain of comparisons from the one at token i on apart: each comparison, the tokens of the second operator,
-// and the end. It is not complete where an operand is not understood.
+// links splits a chain of comparisons that starts at token i: each comparison, the tokens of the second operator, and
+// the end. It is not complete if an operand is not understood.
 func (f *file) links(i int, told map[int]bool) (terms []string, second [2]int, end int, complete bool) {
 	a, known := f.left(i, pCompare)
 	left := strings.TrimSpace(f.text(a, i))

@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
-// starlarkDir is where the interpreter's source and test data are.
+// starlarkDir returns the directory of the interpreter's source and test data.
 func starlarkDir(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "go.starlark.net").Output()
@@ -26,8 +26,7 @@ func starlarkDir(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// chunks gives every script of the interpreter's test data; its files hold
-// several, separated by lines of "---".
+// chunks returns every script of the interpreter's test data; its files contain several, separated by lines of "---".
 func chunks(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -51,8 +50,8 @@ func chunks(t testing.TB) map[string]string {
 	return out
 }
 
-// Of a script that Starlark accepts nothing is said, unless it holds a format
-// string that fails when it is used.
+// Nothing is reported about a script that Starlark accepts, unless it contains a format string that fails when it is
+// used.
 func TestNothingOnValidScripts(t *testing.T) {
 	valid := 0
 	for name, src := range chunks(t) {
@@ -62,7 +61,7 @@ func TestNothingOnValidScripts(t *testing.T) {
 		valid++
 		for _, d := range pythonisms.Check(name, []byte(src), nil, 0, nil) {
 			line := strings.Split(src, "\n")[d.Span.Line-1]
-			// These lines test that the interpreter refuses the format.
+			// These lines test that the interpreter rejects the format.
 			if d.Code == diag.FormatSpec && strings.Contains(line, "assert.fails(") {
 				continue
 			}
@@ -72,8 +71,7 @@ func TestNothingOnValidScripts(t *testing.T) {
 	t.Logf("%d valid scripts", valid)
 }
 
-// The scripts of the reference examples that are meant to be accepted, and
-// those that are meant to be refused for their syntax.
+// The scripts of the reference examples that must be accepted, and those that must be rejected for their syntax.
 func TestExplainedExamples(t *testing.T) {
 	for _, e := range diag.Entries() {
 		family := e.Code[:3]
@@ -98,8 +96,7 @@ func TestExplainedExamples(t *testing.T) {
 	}
 }
 
-// Scripts near to valid ones: a token dropped, doubled, or moved. Where the
-// parser still takes them, so does Check.
+// Scripts similar to valid ones: a token dropped, doubled, or moved. If the parser still accepts them, so does Check.
 func TestMutations(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tried, parsed, rounds := 0, 0, 60
@@ -112,7 +109,7 @@ func TestMutations(t *testing.T) {
 		}
 		words := regexp.MustCompile(`\w+|\s+|[^\w\s]`).FindAllString(src, -1)
 		for range rounds {
-			// Forty words from the start of a line, which is often a script of its own.
+			// Forty words from the start of a line, which is often a separate script.
 			from := r.IntN(len(words))
 			for from > 0 && !strings.HasSuffix(words[from-1], "\n") {
 				from--

@@ -2,7 +2,7 @@ package pythonisms
 
 import "github.com/agentscript/agentscript/diag"
 
-// Refused gives the findings about constructs that the parser refuses.
+// Refused returns the findings about constructs that the parser rejects.
 func Refused(name, src string) diag.List {
 	f := newFile(name, src, 0, nil)
 	f.find()

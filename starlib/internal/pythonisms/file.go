@@ -8,40 +8,39 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// A stmt is a simple statement or the header of a compound one, up to and with
-// its colon.
+// A stmt is a simple statement or the header of a compound one, up to and including its colon.
 type stmt struct {
 	first, last int  // tokens [first, last)
 	indent      int  // cells before its line; one more for a statement after a colon on its line
 	header      bool // ends with the colon that opens a block
 }
 
-// A file is a tokenized source and what was found in it.
+// A file is a tokenized source and the findings in it.
 type file struct {
 	name     string
 	src      string
 	toks     []token
 	stmts    []stmt
-	bound    map[string]bool // names that the file gives a meaning somewhere
-	used     map[int]bool    // tokens that a finding has explained already
-	chained  map[int]bool    // operators of chains of comparisons that were told
+	bound    map[string]bool // names that the file binds anywhere
+	used     map[int]bool    // tokens that a finding already explains
+	chained  map[int]bool    // operators of chains of comparisons that were reported
 	modules  []importedModules
 	findings []finding
 
-	quota int         // how many findings there may be when the pass ends
-	stop  func() bool // nil, or reports whether to look no further
-	seen  int         // tokens that passes have come to
-	over  bool        // stop has reported true
+	quota int         // the most findings allowed at the end of the pass
+	stop  func() bool // nil, or reports whether to end early
+	seen  int         // tokens visited by passes
+	over  bool        // stop has returned true
 }
 
-// mostFindings is how many findings a pass looks for: a file with more of them is no Starlark, and
-// whoever mends these checks again.
+// mostFindings bounds the findings of a pass: a file with more of them is not Starlark, and is checked again after
+// fixing these.
 const mostFindings = 200
 
-// stopEvery is how many tokens a pass looks at between two calls of stop.
+// stopEvery is the number of tokens a pass looks at between two calls of stop.
 const stopEvery = 1024
 
-// more reports whether a pass goes on to its next token.
+// more reports whether a pass continues with its next token.
 func (f *file) more() bool {
 	if f.seen++; f.seen%stopEvery == 0 && f.stop != nil && !f.over {
 		f.over = f.stop()
@@ -53,7 +52,7 @@ func (f *file) more() bool {
 // own error.
 type finding struct {
 	d      *diag.Diagnostic
-	tok    int  // the token it stands on
+	tok    int  // the token it is reported at
 	since  int  // the first token that it explains
 	parses bool // the parser accepts this habit: it cannot explain a syntax error
 }
@@ -68,12 +67,11 @@ func newFile(name, src string, tokens int, stop func() bool) *file {
 // headers are the words that begin a statement with a block.
 var headers = words("if elif else for while def class try except finally with async")
 
-// keywords are the names that are no operand: Starlark's own, and Python's
-// that Starlark reserves.
+// keywords are the names that cannot be operands: Starlark's own, and Python's that Starlark reserves.
 var keywords = words(`and break continue def elif else for if in lambda load not or pass return while
 	as async await class del except finally from global import is nonlocal raise try with yield`)
 
-// reserved are the keywords that no Starlark file may hold.
+// reserved are the keywords that must not occur in a Starlark file.
 var reserved = words("as async await class del except finally from global import is nonlocal raise try with yield")
 
 func words(s string) map[string]bool {
@@ -84,7 +82,7 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// split cuts the logical lines into statements.
+// split splits the logical lines into statements.
 func (f *file) split() {
 	for i := 0; i < len(f.toks) && f.toks[i].kind != kEOF; {
 		end := i
@@ -160,8 +158,8 @@ func (f *file) block(s int) (from, to int) {
 	return
 }
 
-// bind collects the names that are assigned, looped over, defined, loaded or
-// parameters anywhere: too many rather than too few.
+// bind collects the names that are assigned, looped over, defined, loaded or parameters anywhere. It may collect too
+// many, but not too few.
 func (f *file) bind() {
 	for _, s := range f.stmts {
 		first := &f.toks[s.first]
@@ -198,10 +196,10 @@ func (f *file) bindAll(from, to int) {
 	}
 }
 
-// nothing stands for a token outside of the statement.
+// nothing stands for a token outside the statement.
 var nothing = token{kind: kNewline, open: -1, match: -1}
 
-// before is the token before i in its statement.
+// before returns the token before i in its statement.
 func (f *file) before(i int) *token {
 	if i-1 < f.stmts[f.toks[i].stmt].first {
 		return &nothing
@@ -209,7 +207,7 @@ func (f *file) before(i int) *token {
 	return &f.toks[i-1]
 }
 
-// after is the token after i in its statement.
+// after returns the token after i in its statement.
 func (f *file) after(i int) *token {
 	if i+1 >= f.stmts[f.toks[i].stmt].last {
 		return &nothing
@@ -217,7 +215,7 @@ func (f *file) after(i int) *token {
 	return &f.toks[i+1]
 }
 
-// span is the place of tokens [a, b), as far as they are on one line.
+// span returns the span of tokens [a, b), as far as they are on one line.
 func (f *file) span(a, b int) diag.Span {
 	t, last := &f.toks[a], &f.toks[max(a, b-1)]
 	s := diag.Span{Pos: diag.Pos{File: f.name, Line: t.line, Col: t.col}}
@@ -227,7 +225,7 @@ func (f *file) span(a, b int) diag.Span {
 	return s
 }
 
-// lineFrom is the rest of the line at a byte offset.
+// lineFrom returns the rest of the line at a byte offset.
 func (f *file) lineFrom(off int) string {
 	rest := f.src[off:]
 	if n := strings.IndexAny(rest, "\r\n"); n >= 0 {
@@ -248,23 +246,23 @@ func (f *file) report(code diag.Code, a, b int, message string, help ...string) 
 	return d
 }
 
-// replace reports tokens [a, b), which Starlark spells otherwise.
+// replace reports tokens [a, b), which Starlark spells differently.
 func (f *file) replace(code diag.Code, a, b int, message, fixed string) *diag.Diagnostic {
 	d := f.report(code, a, b, message, write(fixed))
 	f.fix(d, a, b, fixed)
 	return d
 }
 
-// soft marks the last finding as something the parser accepts.
+// soft marks the last finding as one that the parser accepts.
 func (f *file) soft() { f.findings[len(f.findings)-1].parses = true }
 
-// These bound what a finding repeats of the file.
+// The bounds on what a finding repeats of the file.
 const (
 	mostShown     = 2000 // tokens
-	longestRemedy = 4000 // bytes of a help
+	longestRemedy = 4000 // bytes of a help text
 )
 
-// fix offers to replace tokens [a, b), when they are on one line.
+// fix offers to replace tokens [a, b), if they are on one line.
 func (f *file) fix(d *diag.Diagnostic, a, b int, replacement string) {
 	first, last := &f.toks[a], &f.toks[b-1]
 	if first.line != last.endLine || b-a > mostShown {
@@ -274,7 +272,7 @@ func (f *file) fix(d *diag.Diagnostic, a, b int, replacement string) {
 	d.Fixes = append(d.Fixes, diag.Fix{Message: "replace by " + replacement, Span: at, Replacement: replacement})
 }
 
-// write is the help that shows code.
+// write returns the help that shows code.
 func write(code string) string {
 	if !strings.Contains(code, "\n") {
 		return "write `" + code + "`"

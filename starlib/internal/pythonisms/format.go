@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// formatHabits finds widths, precisions and alignments in format strings. The
-// parser takes them; they fail when they are used.
+// formatHabits finds widths, precisions and alignments in format strings. The parser accepts them; they fail when they
+// are used.
 func (f *file) formatHabits() {
 	for i := range f.toks {
 		if !f.more() {
@@ -36,10 +36,10 @@ func (f *file) formatHabits() {
 
 // A conv is one conversion of a format string.
 type conv struct {
-	start, end int    // in the body
-	name       string // of %(name)s, {name}; "" when counted
-	arg        int    // which of the counted arguments
-	spec       string // as fmt takes it; "" when Starlark knows the conversion
+	start, end int    // offsets in the body
+	name       string // name of %(name)s, {name}; "" for a positional one
+	arg        int    // index of a positional one
+	spec       string // in the syntax of fmt; "" if Starlark supports the conversion
 	path       string // what follows the name in {name.attr[0]}
 	conv       string // "!r"
 	odd        bool   // cannot be rewritten
@@ -59,7 +59,7 @@ func (f *file) reportConv(i int, l literal, c conv, help ...string) {
 	f.soft()
 }
 
-// formatFirst is the help that does not know the argument.
+// formatFirst returns the help for an unknown argument.
 func formatFirst(c conv) string {
 	if c.odd {
 		return "format the value first, as in `fmt(x, \".2f\")`"
@@ -67,7 +67,7 @@ func formatFirst(c conv) string {
 	return "format the value first: `fmt(x, " + strconv.Quote(c.spec) + ")`"
 }
 
-// within is the place of the bytes [a, b) of token i's text.
+// within returns the span of the bytes [a, b) of token i's text.
 func (f *file) within(i, a, b int) diag.Span {
 	t := &f.toks[i]
 	lx := lexer{src: f.src, pos: t.off, line: t.line, col: t.col}
@@ -109,7 +109,7 @@ func (f *file) percent(i int, l literal) {
 	f.reportConv(i, l, convs[bad], helps...)
 }
 
-// rewritePercent shows string i and its operand [a, b) with fmt.
+// rewritePercent rewrites string i and its operand [a, b) with fmt.
 func (f *file) rewritePercent(i int, l literal, convs []conv, a, b int) (string, bool) {
 	args := [][2]int{{a, b}}
 	open, closing := "", ""
@@ -145,8 +145,8 @@ func (f *file) rewritePercent(i int, l literal, convs []conv, a, b int) (string,
 	return l.prefix + l.quote + body.String() + l.quote + " % " + open + strings.Join(texts, ", ") + closing, true
 }
 
-// conversion is a conversion of Python's % operator: a name in brackets, flags, width, precision, a
-// length that means nothing, and the verb.
+// conversion matches a conversion of Python's % operator: a name in parentheses, flags, width, precision, a length
+// without meaning, and the verb.
 var conversion = lazy.Regexp(`%%|%(?:\(([^)]*)\))?([-+ #0]*)([0-9*]*)(\.[0-9*]*)?([hlL]*)([diouxXeEfFgGcrsa])`)
 
 // percents reads the conversions of Python's % operator.
@@ -169,8 +169,8 @@ func percents(body string) []conv {
 	return out
 }
 
-// specOf writes a % conversion as a format specification. The order is that of
-// the specification: alignment, sign, #, 0, width, precision, type.
+// specOf returns a % conversion as a format specification, in the order of the specification: alignment, sign, #, 0,
+// width, precision, type.
 func specOf(flags, width, precision, verb string) string {
 	var s string
 	text := verb == "s" || verb == "r" || verb == "a"
@@ -213,8 +213,7 @@ func (f *file) formatCall(i int, l literal) {
 	f.reportConv(i, l, convs[bad], help)
 }
 
-// rewriteFormat shows the call of format whose bracket is open with fmt. Every
-// argument must be used once.
+// rewriteFormat rewrites a call of format, whose bracket is open, with fmt. Every argument must be used once.
 func (f *file) rewriteFormat(l literal, convs []conv, open int) (string, bool) {
 	var args []string
 	names := map[string]int{}
@@ -316,7 +315,7 @@ func replacements(body string) []conv {
 		} else if identifier(field) {
 			c.name = field
 		} else {
-			i = end // braces that are no field, such as those of JSON
+			i = end // braces that are not a field, such as those of JSON
 			continue
 		}
 		out = append(out, c)
@@ -325,8 +324,7 @@ func replacements(body string) []conv {
 	return out
 }
 
-// numbersOnly reports whether all indices of a path are numbers: x[a] in a
-// field means x["a"].
+// numbersOnly reports whether all indices of a path are numbers: x[a] in a field means x["a"].
 func numbersOnly(path string) bool {
 	for {
 		_, rest, found := strings.Cut(path, "[")

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// stringHabits finds f-strings, prefixes Starlark lacks, and neighbouring strings.
+// stringHabits finds f-strings, prefixes that Starlark lacks, and adjacent strings.
 func (f *file) stringHabits() {
 	for i := 0; i < len(f.toks) && f.more(); i++ {
 		if f.toks[i].kind != kString {
@@ -48,9 +48,9 @@ func (f *file) prefix(i int) {
 	}
 }
 
-// template writes f-string i as a template, where it is the prompt or task of a node and speaks of fields of the
-// input alone: of names that nothing has a meaning for. ofInput is the first of these; template is "" where there is
-// more than names.
+// template rewrites f-string i as a template, if it is the prompt or task of a node and uses only fields of the input,
+// that is, names that are not bound anywhere. ofInput is the first of these. template is "" if the string uses more
+// than names.
 func (f *file) template(i int, l literal) (template, ofInput string) {
 	if !f.before(i).is("=") || f.toks[i].open < 0 {
 		return "", ""
@@ -83,7 +83,7 @@ func (f *file) template(i int, l literal) (template, ofInput string) {
 	return "template(" + strings.Trim(l.prefix, "fF") + l.quote + out.String() + l.quote + ")", ofInput
 }
 
-// adjacent reports the strings [a, b), which stand side by side.
+// adjacent reports the strings [a, b), which follow each other without an operator.
 func (f *file) adjacent(a, b int) {
 	message := "Starlark does not join neighbouring strings"
 	if b-a > mostShown {
@@ -110,7 +110,7 @@ func (f *file) adjacent(a, b int) {
 	}
 }
 
-// outdent takes up to n cells of space from the start of all lines but the first.
+// outdent removes up to n cells of space from the start of all lines but the first.
 func outdent(s string, n int) string {
 	lines := strings.Split(s, "\n")
 	for i := 1; i < len(lines); i++ {
@@ -121,9 +121,8 @@ func outdent(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// rewriteString returns a string literal as Starlark has it: an f-string becomes
-// a call of format, a prefix that Starlark lacks goes. What cannot be
-// understood is given back as it is.
+// rewriteString returns a string literal as Starlark has it: an f-string becomes a call of format, and a prefix that
+// Starlark lacks is removed. What it does not understand is returned unchanged.
 func rewriteString(text string) string {
 	l := literalOf(text)
 	if !l.closed {
@@ -141,7 +140,7 @@ func rewriteString(text string) string {
 	return prefix + l.quote + l.body + l.quote
 }
 
-// A part of an f-string is literal text, and the field behind it when expr is not empty.
+// A part of an f-string is literal text, and the field after it if expr is not empty.
 type part struct {
 	text string // as written, with doubled braces
 	expr string
@@ -186,7 +185,7 @@ func rewriteF(text string, l literal) string {
 	return prefix + l.quote + out.String() + l.quote + ".format(" + strings.Join(args, ", ") + ")"
 }
 
-// arg returns the field as an argument of format, its specification applied.
+// arg returns the field as an argument of format, with its specification applied.
 func (p *part) arg() string {
 	x := p.expr
 	if p.conv != "" {
@@ -194,13 +193,13 @@ func (p *part) arg() string {
 	}
 	spec := strconv.Quote(p.spec)
 	if strings.Contains(p.spec, "{") {
-		// Fields inside of a specification: it is a little f-string itself.
+		// Fields inside a specification: it is a small f-string itself.
 		spec = rewriteString(`f"` + p.spec + `"`)
 	}
 	return "fmt(" + x + ", " + spec + ")"
 }
 
-// splitF takes the body of an f-string apart; false when its braces do not match.
+// splitF splits the body of an f-string. It returns false if the braces do not match.
 func splitF(body string) (parts []part, ok bool) {
 	start := 0
 	text := func(end int) {
@@ -234,8 +233,8 @@ func splitF(body string) (parts []part, ok bool) {
 	return parts, true
 }
 
-// field reads a replacement field whose expression begins at i; end is just
-// after its brace. The text of the result is what "{x=}" prints first.
+// field reads a replacement field whose expression begins at i; end is just after its closing brace. The text of the
+// result is what "{x=}" prints first.
 func field(body string, i int) (p part, end int, ok bool) {
 	begin, depth := i, 0
 	stop := -1 // end of the expression
@@ -297,7 +296,7 @@ func field(body string, i int) (p part, end int, ok bool) {
 				depth--
 			}
 			if depth > 1 {
-				return p, 0, false // Python goes no deeper either
+				return p, 0, false // Python allows no deeper nesting either
 			}
 		}
 		if p.spec = body[begin:min(i, len(body))]; p.spec != "" && p.text != "" {
@@ -311,8 +310,8 @@ func field(body string, i int) (p part, end int, ok bool) {
 	return p, i + 1, true
 }
 
-// tidy rewrites the habits inside of an expression that stood in a string and
-// puts parentheses around one that could not be an argument.
+// tidy rewrites the habits inside an expression from a string, and puts parentheses around one that could not be an
+// argument.
 func tidy(expr string) string {
 	g := fragment(expr)
 	n := g.length()
@@ -325,13 +324,12 @@ func tidy(expr string) string {
 	return out
 }
 
-// fragment is a piece of source as a file of its own, for the methods that look
-// at tokens alone.
+// fragment returns a piece of source as a separate file, for the methods that look only at tokens.
 func fragment(src string) *file {
 	return &file{src: src, toks: lex(src, len(src)/3+8, nil), bound: map[string]bool{}, used: map[int]bool{}}
 }
 
-// length is the number of tokens before the end of the last line.
+// length returns the number of tokens before the end of the last line.
 func (f *file) length() int {
 	n := len(f.toks)
 	for n > 0 && (f.toks[n-1].kind == kEOF || f.toks[n-1].kind == kNewline) {

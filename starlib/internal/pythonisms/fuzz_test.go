@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
-// On any input: no panic; of what parses only findings that parse; something
-// about all that does not; and everything can be rendered.
+// For any input: no panic; only findings that parse if it parses; some finding if it does not; and everything can be
+// rendered.
 func FuzzCheck(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {

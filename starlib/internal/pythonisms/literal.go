@@ -2,10 +2,9 @@ package pythonisms
 
 import "strings"
 
-// str reads a string whose prefix has n letters. An f-string may hold its own
-// quote between braces, as Python has it since 3.12; when that reading does not
-// come to an end on the line, the plain one is taken. A string that is not
-// closed ends with its line, a triple-quoted one with the file.
+// str reads a string whose prefix has n letters. An f-string may contain its own quote between braces, as in Python
+// since 3.12. If that reading does not end on the line, the plain one is used. An unclosed string ends with its line, a
+// triple-quoted one with the file.
 func (l *lexer) str(n int) {
 	off, line, col := l.pos, l.line, l.col
 	start := l.pos + n
@@ -32,7 +31,7 @@ func (l *lexer) str(n int) {
 	l.add(kString, off, line, col)
 }
 
-// quoteAt is the quote at offset i, one letter or three.
+// quoteAt returns the quote at offset i, which has one or three characters.
 func quoteAt(s string, i int) string {
 	quote := s[i : i+1]
 	if triple := quote + quote + quote; strings.HasPrefix(s[i:], triple) {
@@ -41,8 +40,8 @@ func quoteAt(s string, i int) string {
 	return quote
 }
 
-// closePlain finds the end of a string whose text begins at i: just after the
-// closing quote, or where it breaks off and false.
+// closePlain finds the end of a string whose text begins at i. It returns the offset after the closing quote, or the
+// offset where the string breaks off, and false.
 func closePlain(src string, i int, quote string) (int, bool) {
 	for i < len(src) {
 		switch c := src[i]; {
@@ -61,15 +60,14 @@ func closePlain(src string, i int, quote string) (int, bool) {
 	return len(src), false
 }
 
-// These bound the search for the end of an f-string, which is given up and
-// repeated in the plain way: its depth in other f-strings, its bytes.
+// The bounds of the search for the end of an f-string, which is then repeated the plain way: the nesting of f-strings,
+// and bytes.
 const (
 	deepestF = 4
 	longestF = 1 << 14
 )
 
-// closeF is closePlain for an f-string: quotes between braces belong to strings
-// of their own.
+// closeF is closePlain for an f-string: quotes between braces belong to nested strings.
 func closeF(src string, i int, quote string, depth int) (int, bool) {
 	if depth > deepestF {
 		return i, false
@@ -108,7 +106,7 @@ func closeF(src string, i int, quote string, depth int) (int, bool) {
 	return len(src), false
 }
 
-// A literal is a string token taken apart.
+// A literal is a string token split into its parts.
 type literal struct {
 	prefix string // lower case
 	quote  string

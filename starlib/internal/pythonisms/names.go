@@ -25,7 +25,7 @@ var (
 	modules   = modulesOf(foreign)
 )
 
-// modulesOf are the tables of the modules of Python, by their names.
+// modulesOf returns the tables of Python's modules, by their names.
 func modulesOf(tables map[string]map[string]string) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for kind, table := range tables {
@@ -39,8 +39,8 @@ func modulesOf(tables map[string]map[string]string) map[string]map[string]string
 	return out
 }
 
-// constant is what name i stands for when it is another language's constant,
-// not bound in this file, and used as a value; else "".
+// constant returns the Starlark spelling of name i if it is a constant of another language, not bound in this file, and
+// used as a value. Otherwise it returns "".
 func (f *file) constant(i int) string {
 	t := &f.toks[i]
 	word := constants[t.text]
@@ -75,8 +75,9 @@ func (f *file) nameHabits() {
 	}
 }
 
-// Hint adds what to write instead of a name that Python has and a script has not to the diagnostic of an undefined
-// name, which stands at the beginning of what line returns. It reports whether anything is known about the name.
+// Hint adds to the diagnostic of an undefined name what to write instead, if the name exists in Python and not in
+// scripts. The name is at the start of the text that line returns. Hint reports whether anything is known about the
+// name.
 func Hint(d *diag.Diagnostic, name string, line func() string) bool {
 	if modules[name] != nil && hintModule(d, name, line()) {
 		return true
@@ -98,10 +99,10 @@ func Hint(d *diag.Diagnostic, name string, line func() string) bool {
 	return true
 }
 
-// generic are the types of Python that are made of others.
+// generic are the types of Python that have type arguments.
 var generic = map[string]bool{"Optional": true, "Union": true, "Literal": true, "List": true, "Dict": true, "Annotated": true}
 
-// hintGeneric is Hint for a type with its parts on the same line: `Optional[int]` is `int | None`.
+// hintGeneric is Hint for a type with its arguments on the same line: `Optional[int]` is `int | None`.
 func hintGeneric(d *diag.Diagnostic, name, rest string) bool {
 	f := fragment(text.ClipBytes(rest, 4*longestHelp))
 	if f.length() < 3 || !f.toks[1].is("[") || f.toks[1].match <= 1 {
@@ -116,7 +117,7 @@ func hintGeneric(d *diag.Diagnostic, name, rest string) bool {
 	return true
 }
 
-// hintModule is Hint for the name of a module of Python of which something is used.
+// hintModule is Hint for the name of a Python module of which something is used.
 func hintModule(d *diag.Diagnostic, name, rest string) bool {
 	if !strings.HasPrefix(rest, name+".") {
 		return false
@@ -134,7 +135,7 @@ func hintModule(d *diag.Diagnostic, name, rest string) bool {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
-// shownCode is the code that a help begins with, "" for none.
+// shownCode returns the code at the start of a help text, or "".
 func shownCode(help string) string {
 	code, ok := strings.CutPrefix(help, "write `")
 	if !ok {
@@ -144,14 +145,14 @@ func shownCode(help string) string {
 	return code
 }
 
-// A moduleUse is a use of a module of Python, up to token end: what to write instead, and the code alone where that
-// is known for these arguments.
+// A moduleUse is a use of a Python module, up to token end: what to write instead, and the code alone if it is known
+// for these arguments.
 type moduleUse struct {
 	module, help, code string
 	end                int
 }
 
-// usedModule reads the use of a module that begins at token i, a name that stands for path: `re` in `re.sub(a, b, s)`.
+// usedModule reads the use of a module that begins at token i, a name that refers to path: `re` in `re.sub(a, b, s)`.
 func (f *file) usedModule(i int, path string) moduleUse {
 	end := i + 1
 	for end+1 < len(f.toks) && f.toks[end].is(".") && f.toks[end+1].kind == kName {
@@ -217,13 +218,13 @@ func (f *file) importing(i int) {
 	f.report(diag.ImportStatement, i, i+1, "Starlark has no `import`", help)
 }
 
-// mostUses is how many uses of a module its import tells what to write for.
+// mostUses bounds the uses of a module that its import explains.
 const mostUses = 3
 
-// importingModules reports the import of modules of Python in tokens [i, b), with what to write for each use of
-// them: the uses are not reported apart.
+// importingModules reports the import of Python modules in tokens [i, b), with what to write for each use of them. The
+// uses are not reported separately.
 func (f *file) importingModules(i, a, b int) {
-	locals := map[string]string{} // what the names that the statement binds stand for
+	locals := map[string]string{} // what the names that the statement binds refer to
 	if path, at := f.modulePath(a, b); f.toks[i].is("from") && at < b {
 		for _, it := range f.commas(at+1, b, -1) {
 			name := f.toks[it[1]-1]
@@ -251,13 +252,13 @@ func (f *file) importingModules(i, a, b int) {
 	f.modules = append(f.modules, importedModules{locals, d})
 }
 
-// importedModules are the names that an import of Python's modules binds, and what is reported of it.
+// importedModules holds the names that an import of Python modules binds, and its diagnostic.
 type importedModules struct {
 	names map[string]string
 	d     *diag.Diagnostic
 }
 
-// moduleHabits tells the imports of modules what to write for their uses.
+// moduleHabits adds to the imports of modules what to write for their uses.
 func (f *file) moduleHabits() {
 	if f.modules == nil {
 		return
@@ -298,7 +299,7 @@ func (f *file) moduleHabits() {
 // needless are the modules that only declare types.
 var needless = words("typing typing_extensions __future__ dataclasses pydantic enum abc collections.abc")
 
-// modulePath reads a dotted name, with leading dots, from token a on.
+// modulePath reads a dotted name, with leading dots, starting at token a.
 func (f *file) modulePath(a, b int) (path string, next int) {
 	for next = a; next < b; next++ {
 		t := &f.toks[next]
@@ -314,8 +315,8 @@ func (f *file) modulePath(a, b int) (path string, next int) {
 	return path, next
 }
 
-// starFile is the file that a dotted module name stands for: a.b is a/b.star,
-// and every leading dot after the first goes up one directory.
+// starFile returns the file that a dotted module name refers to: a.b is a/b.star, and every leading dot after the first
+// goes up one directory.
 func starFile(path string) string {
 	rest := strings.TrimLeft(path, ".")
 	up := max(0, len(path)-len(rest)-1)
@@ -325,8 +326,7 @@ func starFile(path string) string {
 	return strings.Repeat("../", up) + strings.ReplaceAll(rest, ".", "/") + ".star"
 }
 
-// imported returns the operands of load for the names in tokens [a, b); nil when
-// they are not listed one by one.
+// imported returns the operands of load for the names in tokens [a, b), or nil if they are not listed individually.
 func (f *file) imported(a, b int) []string {
 	open := -1
 	if a < b && f.toks[a].is("(") && f.toks[a].match > a {

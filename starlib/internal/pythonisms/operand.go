@@ -2,7 +2,7 @@ package pythonisms
 
 import "strings"
 
-// How tightly operators bind, as in Starlark.
+// The precedence of operators, as in Starlark.
 const (
 	pOr = 1 + iota
 	pAnd
@@ -14,11 +14,10 @@ const (
 	pShift
 	pAdd
 	pMul
-	pPower // Python's alone
+	pPower // Python only
 )
 
-// binding is the precedence of an operator between two operands, 0 for a token
-// that is none.
+// binding returns the precedence of an operator between two operands, or 0 for any other token.
 //
 //go:noinline
 func binding(t *token) int {
@@ -63,7 +62,7 @@ func starts(t *token) bool {
 		t.kind == kName && (!keywords[t.text] || t.text == "lambda" || t.text == "not")
 }
 
-// breaks reports whether t ends every operand beside it.
+// breaks reports whether t ends every operand next to it.
 func breaks(t *token) bool {
 	switch t.kind {
 	case kNewline, kEOF:
@@ -81,16 +80,15 @@ func breaks(t *token) bool {
 	return false
 }
 
-// These bound how far a finding looks around itself, in tokens, so that a file
-// full of findings is still read in linear time. A remedy that would repeat more
-// than longest tokens of an operand helps nobody.
+// The bounds, in tokens, on how far a finding looks around, so that a file full of findings is still read in linear
+// time. A remedy that repeats more than longest tokens of an operand would not help.
 const (
 	longest  = 150
 	farthest = 1000
 )
 
-// left finds the start of the operand before token i of an operator that binds
-// with precedence p; ok is false when there is none.
+// left finds the start of the operand before token i, which is an operator with precedence p. ok is false if there is
+// none.
 func (f *file) left(i, p int) (start int, ok bool) {
 	first := f.stmts[f.toks[i].stmt].first
 	start = i
@@ -120,8 +118,8 @@ func (f *file) left(i, p int) (start int, ok bool) {
 	return start, start < i
 }
 
-// sideBySide reports whether two operands stand beside each other without an
-// operator, which only happens across the end of an expression.
+// sideBySide reports whether two operands follow each other without an operator, which only happens across the end of
+// an expression.
 func sideBySide(t, next *token) bool {
 	return ends(t) && starts(next) && !next.opens() && next.text != "not" && (t.kind != kString || next.kind != kString)
 }
@@ -157,8 +155,8 @@ func (f *file) right(i, p int) (end int, ok bool) {
 	return end, end > i
 }
 
-// primary finds the start of the primary expression that ends just before
-// token i: a name, literal or bracket with all its dots, calls and indices.
+// primary finds the start of the primary expression that ends before token i: a name, literal or bracket with all its
+// dots, calls and indices.
 func (f *file) primary(i int) (start int, ok bool) {
 	first := f.stmts[f.toks[i].stmt].first
 	for j := i - 1; j >= first && i-j < longest; {
@@ -187,7 +185,7 @@ func (f *file) primary(i int) (start int, ok bool) {
 	return i, false
 }
 
-// operands are the texts on both sides of the operator in tokens [i, end), which binds with precedence p.
+// operands returns the texts on both sides of the operator in tokens [i, end), which has precedence p.
 func (f *file) operands(i, end, p int) (left, right string, ok bool) {
 	a, okA := f.left(i, p)
 	b, okB := f.right(end, p)
@@ -197,7 +195,7 @@ func (f *file) operands(i, end, p int) (left, right string, ok bool) {
 	return strings.TrimSpace(f.text(a, i)), f.text(end, b), true
 }
 
-// assign is the first `=` of tokens [a, b) directly inside bracket open, b when there is none.
+// assign returns the first `=` of tokens [a, b) directly inside bracket open, or b if there is none.
 func (f *file) assign(a, b, open int) int {
 	for a < b && !(f.toks[a].is("=") && f.toks[a].open == open) {
 		a++
@@ -205,14 +203,12 @@ func (f *file) assign(a, b, open int) int {
 	return a
 }
 
-// items splits what is between token open and its partner at the commas; a
-// trailing comma adds nothing.
+// items splits the tokens between token open and its partner at the commas; a trailing comma adds nothing.
 func (f *file) items(open int) [][2]int {
 	return f.commas(open+1, f.toks[open].match, open)
 }
 
-// commas splits tokens [from, to) at the commas directly inside bracket open; nothing
-// follows a trailing one.
+// commas splits tokens [from, to) at the commas directly inside bracket open; a trailing one adds nothing.
 func (f *file) commas(from, to, open int) [][2]int { return f.between(",", from, to, open) }
 
 // between splits tokens [from, to) at an operator directly inside bracket open.
@@ -231,8 +227,8 @@ func (f *file) between(operator string, from, to, open int) [][2]int {
 	return out
 }
 
-// text returns tokens [a, b) as the user wrote them, with the smaller habits in
-// them already rewritten, so that a remedy does not show what it should cure.
+// text returns tokens [a, b) as the user wrote them, with the smaller habits in them rewritten, so that a remedy does
+// not repeat them.
 func (f *file) text(a, b int) string {
 	if a >= b {
 		return ""

@@ -83,7 +83,7 @@ func notIf(negative bool) string {
 	return ""
 }
 
-// typeCall gives x when tokens [a, b) are `type(x)`.
+// typeCall returns x if tokens [a, b) are `type(x)`.
 func (f *file) typeCall(a, b int) (string, bool) {
 	if b-a >= 4 && f.toks[a].is("type") && f.toks[a+1].is("(") && f.toks[a+1].match == b-1 {
 		return f.text(a+2, b-1), true
@@ -93,8 +93,7 @@ func (f *file) typeCall(a, b int) (string, bool) {
 
 const noPower = "Starlark has no power operator"
 
-// power reports `**` between two operands; before an argument or a parameter
-// it is Starlark's own.
+// power reports `**` between two operands. Before an argument or a parameter it is valid Starlark.
 func (f *file) power(i int) {
 	if !ends(f.before(i)) {
 		return
@@ -140,8 +139,8 @@ func powerHelp(base, exponent string) string {
 	return powerHelper(base, exponent)
 }
 
-// product writes a power with a small exponent out, when the base may be
-// repeated without being computed twice.
+// product expands a power with a small exponent into a product, if the base may be repeated without being computed
+// twice.
 func product(base, exponent string) (string, bool) {
 	n, err := strconv.Atoi(exponent)
 	if err != nil || n < 2 || n > 4 || strings.ContainsAny(base, "()[]{}\"'\n") {
@@ -208,8 +207,7 @@ func (f *file) braces(open int) {
 	}
 }
 
-// colonIn reports whether a colon other than a lambda's stands in [a, b)
-// directly inside bracket open.
+// colonIn reports whether [a, b) contains a colon, other than a lambda's, directly inside bracket open.
 func (f *file) colonIn(a, b, open int) bool {
 	for i := a; i < b; i++ {
 		if t := &f.toks[i]; t.open == open && t.is(":") && !t.lambda {
@@ -227,8 +225,8 @@ func (f *file) spreadDict(items [][2]int) {
 	f.report(diag.PythonOnly, at, at+1, "Starlark does not spread a dict inside of a dict", write(strings.Join(terms, " | ")))
 }
 
-// terms are the items of a display as what is added up: those that a star spreads, called with a function, and
-// the others between brackets of their own. The first star is at token at.
+// terms returns the items of a display as the terms of a sum: spread items, as arguments of function, and the others
+// between the brackets open and closing. at is the token of the first star.
 func (f *file) terms(items [][2]int, star, open, closing, function string) (terms []string, at int) {
 	var plain []string
 	flush := func() {
@@ -269,7 +267,7 @@ func (f *file) walrus(i int) {
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no assignment inside of an expression", help)
 }
 
-// foreignOperator finds the operators of C, JavaScript and their kin.
+// foreignOperator finds the operators of C, JavaScript and related languages.
 func (f *file) foreignOperator(i int) {
 	t := &f.toks[i]
 	if word := swaps[t.text]; word != "" {
@@ -303,7 +301,7 @@ func (f *file) foreignOperator(i int) {
 	}
 }
 
-// piped reports the operator in tokens [i, end), by which other languages hand a value on.
+// piped reports the operator in tokens [i, end), with which other languages pass a value on.
 func (f *file) piped(i, end int) {
 	word := f.src[f.toks[i].off:f.toks[end-1].end()]
 	help := write(">>")
@@ -314,7 +312,7 @@ func (f *file) piped(i, end int) {
 	f.fix(d, i, end, ">>")
 }
 
-// around shows operator i with its operands, spelled as word.
+// around returns operator i with its operands, spelled as word.
 func (f *file) around(i int, word string) string {
 	left, right, ok := f.operands(i, i+1, binding(&f.toks[i]))
 	if !ok {
@@ -323,7 +321,7 @@ func (f *file) around(i int, word string) string {
 	return write(left + " " + word + " " + right)
 }
 
-// increment reports `x++` and `x--`. Two signs before an operand are Starlark's.
+// increment reports `x++` and `x--`. Two signs before an operand are valid Starlark.
 func (f *file) increment(i int) {
 	op := f.toks[i].text
 	if !ends(f.before(i)) || !f.after(i).is(op) || !f.toks[i].touches(f.after(i)) {
@@ -366,7 +364,8 @@ func (f *file) arrow(i int) {
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no `=>`", help)
 }
 
-// lambda writes the function whose arrow is token i, which begins at token from; "" where it is not understood.
+// lambda returns the function whose arrow is token i, and the token where it begins. It returns "" if it does not
+// understand the function.
 func (f *file) lambda(i int) (from int, code string) {
 	a, okA := f.primary(i)
 	b, okB := f.right(i+1, 0)
@@ -380,7 +379,8 @@ func (f *file) lambda(i int) (from int, code string) {
 	return a, strings.TrimSpace("lambda "+params) + ": " + f.text(i+1, b)
 }
 
-// withArrows is the text of tokens [a, b), which an arrow function may end; then nothing more is said about it.
+// withArrows returns the text of tokens [a, b). If they end in an arrow function, it is rewritten and not reported
+// again.
 func (f *file) withArrows(a, b int) string {
 	for i := a; i < b; i++ {
 		if f.toks[i].is("=>") && f.toks[i].open == -1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// shown gives the code that a help tells to write.
+// shown returns the code that a help says to write.
 func shown(help string) string {
 	if code, ok := strings.CutPrefix(help, "write `"); ok {
 		code, _, _ = strings.Cut(code, "`")
@@ -22,7 +22,7 @@ func shown(help string) string {
 	return ""
 }
 
-// What a remedy shows is itself Starlark, and free of habits.
+// The code in a remedy is valid Starlark, and free of habits.
 func TestRemediesParse(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -71,7 +71,7 @@ func TestRemediesParse(t *testing.T) {
 	}
 }
 
-// apply makes all fixes of l.
+// apply applies all fixes of l.
 func apply(src string, l diag.List) string {
 	lines := strings.Split(src, "\n")
 	var fixes []diag.Fix

@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// softStatements finds statements of other languages whose first word is an
-// ordinary name in Starlark; what follows it gives them away.
+// softStatements finds statements of other languages whose first word is an ordinary name in Starlark. The tokens after
+// it identify them.
 func (f *file) softStatements() {
 	for s := range f.stmts {
 		if !f.more() {
@@ -53,7 +53,7 @@ func (f *file) softStatements() {
 	}
 }
 
-// assignments reports a statement that assigns twice, and one that assigns what load gives.
+// assignments reports a statement that assigns twice, and one that assigns the result of load.
 func (f *file) assignments(s int) {
 	st := f.stmts[s]
 	if f.toks[st.first].is("def") || f.toks[st.first].is("type") {
@@ -114,7 +114,7 @@ func (f *file) assert(i, last int) {
 	case next.is("["), !starts(next), f.notIn(i + 1):
 		return // an index, an operator, or nothing: an ordinary name
 	case next.is("("):
-		// Only what follows the brackets tells it from a call.
+		// Only what follows the brackets distinguishes it from a call.
 		if f.bound["assert"] || next.match < 0 || next.match == last-1 {
 			return
 		}
@@ -145,7 +145,7 @@ func (f *file) notIn(i int) bool {
 	return f.toks[i].is("not") && f.after(i).is("in")
 }
 
-// loose reports whether `not` before tokens [a, b) would take less than all.
+// loose reports whether `not` before tokens [a, b) would apply to less than all of them.
 func (f *file) loose(a, b int) bool {
 	for i := a; i < b; i++ {
 		t := &f.toks[i]
@@ -227,8 +227,8 @@ func (f *file) match(s int) {
 		"for values use `if` and `elif`, or a dict")
 }
 
-// starTargets reports a star before a target of an assignment and before an
-// element of a list or tuple; before an argument it is Starlark's own.
+// starTargets reports a star before a target of an assignment and before an element of a list or tuple. Before an
+// argument it is valid Starlark.
 func (f *file) starTargets(s int) {
 	st := f.stmts[s]
 	for i := st.first; i < st.last && f.more(); i++ {
@@ -253,7 +253,7 @@ func (f *file) callOrDef(open int) bool {
 	return f.toks[open].is("(") && open > 0 && ends(f.before(open))
 }
 
-// unstar shows what to write for the star at token i of statement s.
+// unstar returns what to write for the star at token i of statement s.
 func (f *file) unstar(s, i int) (help, message string) {
 	st := f.stmts[s]
 	open := f.toks[i].open
@@ -318,14 +318,13 @@ func (f *file) unstar(s, i int) (help, message string) {
 	return write(lead + strings.Join(names, ", ") + " = " + strings.Join(values, ", ")), message
 }
 
-// sum adds up the elements of a display as lists.
+// sum returns the elements of a display as a sum of lists.
 func (f *file) sum(items [][2]int) string {
 	terms, _ := f.terms(items, "*", "[", "]", "list")
 	return strings.Join(terms, " + ")
 }
 
-// targets reports whether token i stands left of the statement's `=`, or is a
-// loop variable.
+// targets reports whether token i is left of the statement's `=`, or is a loop variable.
 func (f *file) targets(st stmt, i int) bool {
 	end := min(st.last, i+farthest)
 	if !f.toks[st.first].is("for") {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// statements says who reports what begins with a reserved word.
+// statements maps each reserved word that begins a statement to the function that reports it.
 var statements = map[string]func(f *file, i int){
 	"try": (*file).try, "except": (*file).except, "finally": (*file).except, "class": (*file).class,
 	"import": (*file).importing, "from": (*file).importing, "as": (*file).reservedName, "with": (*file).with,
@@ -16,9 +16,8 @@ var statements = map[string]func(f *file, i int){
 	"yield": (*file).yield, "async": (*file).async, "await": (*file).async,
 }
 
-// reservedHabits finds the statements of Python that begin with, or consist
-// of, words that Starlark reserves. No Starlark file holds such a word, so each
-// is reported once, by whoever understands it best.
+// reservedHabits finds Python statements that begin with, or consist of, words that Starlark reserves. A Starlark file
+// contains no such word, so each is reported once, by the function that understands it best.
 func (f *file) reservedHabits() {
 	for i := range f.toks {
 		if !f.more() {
@@ -30,7 +29,7 @@ func (f *file) reservedHabits() {
 		}
 		if f.asName(i) {
 			f.reservedName(i)
-		} else if report := statements[t.text]; report != nil { // the operator `is` has its turn later
+		} else if report := statements[t.text]; report != nil { // the operator `is` is handled later
 			report(f, i)
 		}
 	}
@@ -41,11 +40,10 @@ func (f *file) except(i int) {
 	f.report(diag.TryExcept, i, i+1, "Starlark has no `"+f.toks[i].text+"`", "call the function as `attempt(f, x)` and look at `.ok`, `.value` and `.error`")
 }
 
-// longestHelp is how much of the user's text a remedy repeats, in runes.
+// longestHelp bounds the user's text that a remedy repeats, in runes.
 const longestHelp = 400
 
-// asName reports whether reserved word i stands where a name would: after a
-// dot or def, before =, or as a parameter.
+// asName reports whether reserved word i is used as a name: after a dot or def, before =, or as a parameter.
 func (f *file) asName(i int) bool {
 	if f.before(i).is(".") || f.after(i).is("=") || f.before(i).is("def") {
 		return true
@@ -76,8 +74,8 @@ func (f *file) reservedName(i int) {
 	f.report(diag.SyntaxError, i, i+1, "`"+word+"` is a reserved word and cannot be a name", help)
 }
 
-// reservedArguments writes the call of bracket open with its arguments of reserved names in a dict, and marks these as
-// explained: one message is enough. It is "" where that is no call of one line.
+// reservedArguments returns the call of bracket open with its arguments of reserved names in a dict, and marks these as
+// explained: one message is enough. It returns "" if the bracket is not a call on one line.
 func (f *file) reservedArguments(open int) string {
 	end := f.toks[open].match
 	start, ok := f.primary(open)
@@ -98,7 +96,7 @@ func (f *file) reservedArguments(open int) string {
 		}
 	}
 	fn, fields := f.text(start, open), "{"+strings.Join(dict, ", ")+"}"
-	if fn == "schema" { // takes a dict of fields
+	if fn == "schema" { // schema takes a dict of fields
 		values = append(values, fields)
 	} else {
 		named = append(named, "**"+fields)
@@ -152,7 +150,7 @@ func (f *file) with(i int) {
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no `with`: nothing needs closing", help)
 }
 
-// opened writes what the block of a `with open(…) as name` at statement s does with the file: reads the text, or
+// opened returns what the block of a `with open(…) as name` at statement s does with the file: reads the text, or
 // writes it.
 func (f *file) opened(s int, name, read string, args [][2]int) (lines []string) {
 	path := f.text(args[0][0], args[0][1])
@@ -190,7 +188,7 @@ func (f *file) opened(s int, name, read string, args [][2]int) (lines []string) 
 	return []string{name + " = " + whole}
 }
 
-// upTo is the text of tokens [a, b) with the blanks behind it.
+// upTo returns the text of tokens [a, b) with the blanks after it.
 func (f *file) upTo(a, b int) string {
 	if a >= b {
 		return ""
@@ -218,7 +216,8 @@ func (f *file) raise(i int) {
 	f.report(diag.PythonOnly, i, i+1, "Starlark has no `raise`", write(f.failCall(i, clause{})))
 }
 
-// failCall writes the raise statement at token i as a call of fail, as part of a clause that may catch an error.
+// failCall returns the raise statement at token i as a call of fail. c is the clause around it, which may catch an
+// error.
 func (f *file) failCall(i int, c clause) string {
 	a, b := f.restOf(i)
 	for k := a; k < b; k++ {
@@ -252,7 +251,7 @@ func (f *file) del(i int) {
 		case last.is("]") && last.match > it[0] && !f.colonIn(last.match+1, it[1]-1, last.match):
 			lines = append(lines, strings.TrimSpace(f.text(it[0], last.match))+".pop("+f.text(last.match+1, it[1]-1)+")")
 		case last.is("]") && last.match > it[0]:
-			// A slice has no pop; what stays is a new list.
+			// A slice has no pop; the remaining items form a new list.
 			lines = nil
 		}
 	}

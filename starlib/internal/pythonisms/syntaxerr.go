@@ -12,29 +12,27 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// A spot is where a syntax error really is: a token, or the gap after one.
+// A spot is the actual place of a syntax error: a token, or the gap after one.
 type spot struct {
 	tok   int
-	after bool // just after the token: what is wrong is that the line ends there
+	after bool // just after the token: the line must not end there
 	at    diag.Span
 }
 
-// Messages other than "got X, want Y" that carry the position after their token.
+// Messages, other than "got X, want Y", whose position is after their token.
 var afterToken = [...]string{"not an identifier", "keyword argument must", "load operand must", "first operand of load", "original name of loaded", "does not associate",
 	"obsolete form of octal", "invalid octal", "invalid binary", "invalid float", "stray backslash"}
 
-// locate finds the token that the parser's error is about. The parser reports
-// most errors at the position it has read up to, which is after that token,
-// and some at the token's start.
+// locate finds the token that the parser's error is about. The parser reports most errors at the position up to which
+// it has read, which is after that token, and some at the token's start.
 func (f *file) locate(e syntax.Error) spot {
 	line, col := int(e.Pos.Line), int(e.Pos.Col)
 	got, want := gotWant(e.Msg)
-	read := got != "" && want != "primary expression" // reported at what was read up to
+	read := got != "" && want != "primary expression" // reported at the position read so far
 	for _, m := range afterToken {
 		read = read || strings.Contains(e.Msg, m)
 	}
-	// i is the last token that starts at or before the position, or, if the
-	// position is after a token, before it.
+	// i is the last token that starts at or before the position, or before it if the position is after a token.
 	limit := col + 1
 	if read {
 		limit = col
@@ -58,16 +56,16 @@ func (f *file) locate(e syntax.Error) spot {
 	case got == "newline" && !read:
 		return f.gap(f.solid(i))
 	case got == "newline" || got == "end of file" || read && !touches:
-		// Whatever was read since, the line ended after this token.
+		// Whatever was read since then, the line ended after this token.
 		return f.gap(i)
 	case read, t.line == line && t.col <= col && (t.endLine > line || t.endCol > col):
 		return f.on(i)
 	}
-	// The scanner stumbled over something that is no token here.
+	// The scanner stopped at something that is not a token here.
 	return spot{tok: i, at: diag.Span{Pos: diag.Pos{File: f.name, Line: line, Col: col}}}
 }
 
-// solid is token i or the nearest before it that is more than the end of a line.
+// solid returns token i, or the nearest token before it that is not a line end.
 func (f *file) solid(i int) int {
 	for i = max(0, i); i > 0 && (f.toks[i].kind == kEOF || f.toks[i].kind == kNewline); {
 		i--
@@ -84,7 +82,7 @@ func (f *file) gap(i int) spot {
 	return spot{tok: i, after: true, at: diag.Span{Pos: diag.Pos{File: f.name, Line: t.endLine, Col: t.endCol}}}
 }
 
-// gotWant takes "got X, want Y" apart; empty strings when msg is another one.
+// gotWant splits "got X, want Y". It returns empty strings for any other message.
 func gotWant(msg string) (got, want string) {
 	rest, ok := strings.CutPrefix(msg, "got ")
 	if !ok {
@@ -98,7 +96,7 @@ func gotWant(msg string) (got, want string) {
 	return strings.Trim(rest[:at], "'"), strings.TrimPrefix(rest[at:], ", want ")
 }
 
-// explain says what the parser found in the terms of the user's text.
+// explain describes what the parser found in terms of the user's text.
 func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: e.Msg, Span: p.at, Cause: e}
 	got, want := gotWant(e.Msg)
@@ -141,7 +139,7 @@ func (f *file) explain(e syntax.Error, p spot) *diag.Diagnostic {
 	return d
 }
 
-// mixedIndents adds that the file is indented by tabs and by spaces, which may be the reason.
+// mixedIndents adds that the file is indented with tabs and with spaces, which may be the cause.
 func (f *file) mixedIndents(d *diag.Diagnostic) {
 	tabs, spaces := false, false
 	for line := range strings.SplitSeq(f.src, "\n") {
@@ -153,7 +151,7 @@ func (f *file) mixedIndents(d *diag.Diagnostic) {
 	}
 }
 
-// wanted names what the parser wants as a reader would.
+// wanted returns a readable name for what the parser wants.
 func wanted(want string) string {
 	switch want {
 	case "primary expression":
@@ -177,7 +175,7 @@ func wanted(want string) string {
 	return strings.Join(words, " ")
 }
 
-// missing adds what is likely to be missing: a bracket, a colon, a second `=`.
+// missing adds what is probably missing: a bracket, a colon, a second `=`.
 func (f *file) missing(d *diag.Diagnostic, p spot, got, want string) {
 	t := &f.toks[p.tok]
 	first := &f.toks[f.stmts[t.stmt].first]
@@ -211,8 +209,8 @@ func (f *file) missing(d *diag.Diagnostic, p spot, got, want string) {
 	}
 }
 
-// unclosed is the innermost bracket around or before token i that has no
-// partner, in its statement or in the one that it ended; -1 when all have one.
+// unclosed returns the innermost bracket at or before token i that has no partner, in the token's statement or, if the
+// token starts it, in the one before. It returns -1 if all have one.
 func (f *file) unclosed(i int) int {
 	first := f.stmts[f.toks[i].stmt].first
 	if i == first && i > 1 {
@@ -226,8 +224,7 @@ func (f *file) unclosed(i int) int {
 	return -1
 }
 
-// misspelled suggests a keyword for a statement that begins with something
-// like one.
+// misspelled suggests a keyword for a statement whose first word resembles one.
 func (f *file) misspelled(d *diag.Diagnostic, i int) {
 	first := &f.toks[f.stmts[f.toks[i].stmt].first]
 	if first.kind != kName || keywords[first.text] {
@@ -239,8 +236,8 @@ func (f *file) misspelled(d *diag.Diagnostic, i int) {
 	}
 }
 
-// reworded are what the scanner and the odd corners of the parser say, by a part of it, in the terms of
-// the user's text, and what to do.
+// reworded maps parts of messages of the scanner and the parser to messages in terms of the user's text, and to what to
+// do.
 var reworded = [...]struct{ part, message, help string }{
 	{"unexpected newline in string", "the string is not closed on its line", `close it with its quote; a string of several lines is written """…"""`},
 	{"unexpected EOF in string", "the string is never closed", ""},
@@ -256,14 +253,14 @@ var reworded = [...]struct{ part, message, help string }{
 	{"does not associate with", "", "put parentheses around one of the two"},
 }
 
-// strange are characters that no script holds outside of strings, and what to do about them.
+// strange are characters that are not allowed outside of strings, with what to do about them.
 var strange = [...]struct{ characters, help string }{
 	{"“”„‟«»", `strings are written with straight quotes: "…"`},
 	{"‘’‚‛`´", `strings are written with straight quotes: "…" or '…'`},
 	{"\u00a0\u2007\u202f\u200b\ufeff\u3000", "replace this invisible character by a space, or delete it"},
 }
 
-// explainOther rewords what is no "got X, want Y".
+// explainOther rewords messages other than "got X, want Y".
 func (f *file) explainOther(d *diag.Diagnostic, msg string, i int) {
 	t := &f.toks[i]
 	help := ""

@@ -9,12 +9,12 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/pythonisms"
 )
 
-// The parser's own errors come out as AS101 with the caret on the token that is
-// wrong, also where the parser gives the position after it.
+// The parser's own errors become AS101 with the caret on the wrong token, even if the parser reports the position after
+// it.
 func TestSyntaxErrors(t *testing.T) {
 	tests := []struct {
 		src  string
-		want string // line:col-length message | label | note | help; empty parts at the end left out
+		want string // line:col-length message | label | note | help; trailing empty parts omitted
 	}{
 		{"x = 'héé' 3\n", "1:11-1 unexpected `3` | the statement should have ended before this"},
 		{"x = 1 +\n2\n", "1:8-1 unexpected end of the line | expected an expression"},
@@ -80,7 +80,7 @@ func brief(d *diag.Diagnostic) string {
 	return strings.TrimRight(s, " |")
 }
 
-// A habit that explains the parser's error takes its place; one elsewhere does not.
+// A habit that explains the parser's error replaces it; one elsewhere does not.
 func TestOneErrorForOneHabit(t *testing.T) {
 	tests := []struct {
 		src  string
@@ -89,7 +89,7 @@ func TestOneErrorForOneHabit(t *testing.T) {
 		{"x = f\"{a}\"\n", []diag.Code{diag.FString}},
 		{"x = f\"{a}\"\ny = = 1\n", []diag.Code{diag.FString}}, // the parser stopped at the first
 		{"y = = 1\nx = f\"{a}\"\n", []diag.Code{diag.SyntaxError, diag.FString}},
-		{"x = \"%.1f\" % y\nz = = 2\n", []diag.Code{diag.FormatSpec, diag.SyntaxError}}, // that one parses
+		{"x = \"%.1f\" % y\nz = = 2\n", []diag.Code{diag.FormatSpec, diag.SyntaxError}}, // that one is accepted
 		{"x = \"%.1f\" % = 2\n", []diag.Code{diag.FormatSpec, diag.SyntaxError}},
 		{"x = true\nz = = 2\n", []diag.Code{diag.PythonOnly, diag.SyntaxError}},
 		{"@dataclass\n@other(1)\nclass A:\n    x: int\n", []diag.Code{diag.ClassStatement}},
@@ -129,7 +129,7 @@ func TestOtherErrors(t *testing.T) {
 	}
 }
 
-// Whatever the interpreter's parser refuses is reported, inside of the file.
+// Everything that the interpreter's parser rejects is reported, at a position in the file.
 func TestEverythingRefusedIsReported(t *testing.T) {
 	for name, src := range chunks(t) {
 		_, err := options.Parse(name, src, 0)

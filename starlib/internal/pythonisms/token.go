@@ -10,25 +10,24 @@ type kind uint8
 
 const (
 	kName    kind = iota // identifiers and keywords
-	kNumber              // also with underscores and suffixes that Starlark refuses
+	kNumber              // including underscores and suffixes that Starlark rejects
 	kString              // with any prefix, closed or not
-	kOp                  // operators, brackets and characters that mean nothing
+	kOp                  // operators, brackets and invalid characters
 	kNewline             // the end of a logical line; text is empty
 	kEOF
 )
 
-// A token is a piece of the source. Comments, blank lines and line ends inside
-// brackets are no tokens.
+// A token is a piece of the source. Comments, blank lines and line ends inside brackets are not tokens.
 type token struct {
 	kind    kind
 	text    string
 	off     int // byte offset of text
-	line    int // of the first rune, 1-based
-	col     int // of the first rune, 1-based, in runes
+	line    int // line of the first rune, 1-based
+	col     int // column of the first rune, 1-based, in runes
 	endLine int // just after the last rune
 	endCol  int
 	open    int  // index of the innermost bracket around it, -1 at the top
-	match   int  // index of the other bracket of a pair, -1 for all else
+	match   int  // index of the other bracket of a pair, -1 for any other token
 	stmt    int  // index of its statement
 	params  bool // between a `lambda` and its colon
 	lambda  bool // the colon that ends a lambda's parameters
@@ -44,8 +43,8 @@ func (t *token) closes() bool {
 }
 func (t *token) touches(u *token) bool { return t.end() == u.off }
 
-// A lexer cuts any text into tokens; it never fails. It knows more spellings
-// than Starlark does, since those are what it is here to find.
+// A lexer splits any text into tokens; it never fails. It accepts more spellings than Starlark does, since those are
+// what the checks look for.
 type lexer struct {
 	src   string
 	pos   int // byte offset
@@ -53,12 +52,12 @@ type lexer struct {
 	col   int
 	toks  []token
 	stack []int // open brackets
-	lams  []int // the enclosing bracket of each lambda that waits for its colon
-	tries int   // bytes that may still be looked at for the ends of f-strings
+	lams  []int // the enclosing bracket of each lambda whose colon is still missing
+	tries int   // bytes that may still be scanned for the ends of f-strings
 }
 
-// lex reads src up to its end, or until stop, which may be nil, reports true. It makes room for the
-// number of tokens that are expected.
+// lex reads src to its end, or until stop, which may be nil, returns true. It reserves room for the expected number of
+// tokens.
 func lex(src string, expected int, stop func() bool) []token {
 	l := &lexer{src: src, line: 1, col: 1, tries: 4*len(src) + longestF}
 	l.toks = make([]token, 0, expected)
@@ -72,7 +71,7 @@ func lex(src string, expected int, stop func() bool) []token {
 	return l.toks
 }
 
-// next reads one token, or one piece of space; false at the end.
+// next reads one token, or one piece of space. It returns false at the end.
 func (l *lexer) next() bool {
 	if l.pos >= len(l.src) {
 		return false
@@ -80,7 +79,7 @@ func (l *lexer) next() bool {
 	off, line, col := l.pos, l.line, l.col
 	switch c := l.src[l.pos]; {
 	case c == 0:
-		return false // the Starlark scanner takes it for the end of the file
+		return false // the Starlark scanner treats it as the end of the file
 	case c == '\n' || c == '\r':
 		if len(l.stack) == 0 {
 			l.newline()
@@ -124,8 +123,7 @@ func (l *lexer) next() bool {
 	return true
 }
 
-// advance consumes one rune; \r\n and a lone \r are one line end, as for the
-// Starlark scanner.
+// advance consumes one rune; \r\n and a single \r are one line end, as in the Starlark scanner.
 func (l *lexer) advance() {
 	c := l.src[l.pos]
 	size := 1
@@ -145,8 +143,7 @@ func (l *lexer) advance() {
 	l.pos += size
 }
 
-// add appends the token that began at off and ends here, and keeps the books
-// on brackets and lambdas.
+// add appends the token that began at off and ends here, and keeps track of brackets and lambdas.
 func (l *lexer) add(k kind, off, line, col int) {
 	t := token{kind: k, text: l.src[off:l.pos], off: off, line: line, col: col, endLine: l.line, endCol: l.col, open: -1, match: -1}
 	i := len(l.toks)
@@ -188,9 +185,8 @@ func (l *lexer) newline() {
 	}
 }
 
-// reopen ends an expression whose bracket was never closed when a line begins
-// with a word that no expression holds, so that one lost bracket does not hide
-// the rest of the file.
+// reopen ends an expression with an unclosed bracket when a line begins with a word that cannot be in an expression, so
+// that one missing bracket does not hide the rest of the file.
 func (l *lexer) reopen(word string, col int) {
 	if len(l.stack) == 0 {
 		return
@@ -211,8 +207,7 @@ func (l *lexer) number() {
 	l.add(kNumber, off, line, col)
 }
 
-// numberLen is the length of the number that s begins with, with the underscores and the imaginary
-// suffix of Python.
+// numberLen returns the length of the number at the start of s, including Python's underscores and imaginary suffix.
 func numberLen(s string) int {
 	if len(s) > 1 && s[0] == '0' {
 		switch s[1] | 0x20 {
@@ -242,7 +237,7 @@ func numberLen(s string) int {
 	return n
 }
 
-// digitsLen is the length of the digits, each with an underscore before it or not, that s begins with.
+// digitsLen returns the length of the digits at the start of s, each with an optional underscore before it.
 func digitsLen(s string, hex bool) int {
 	n := 0
 	for n < len(s) {
@@ -260,8 +255,8 @@ func digitsLen(s string, hex bool) int {
 
 func isWord(c byte) bool { return c == '_' || isDigit(rune(c)) || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// stringPrefix is the length of the letters before a quote that Python takes
-// for the prefix of a string; 0 when s does not begin so.
+// stringPrefix returns the length of the letters before a quote that are a string prefix in Python, or 0 if s does not
+// begin with one.
 func stringPrefix(s string) int {
 	n := strings.IndexAny(s[:min(3, len(s))], `"'`)
 	if n > 0 {
@@ -279,7 +274,7 @@ var operators = [...]string{
 	"->", "=>", ":=", "&&", "||", "<>", "/*", "*/",
 }
 
-// operatorLen is the number of runes of the operator that s begins with.
+// operatorLen returns the number of runes of the operator at the start of s.
 func operatorLen(s string) int {
 	for _, op := range operators {
 		if strings.HasPrefix(s, op) {

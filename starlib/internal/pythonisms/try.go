@@ -16,8 +16,8 @@ type clause struct {
 	catches  bool   // an except clause
 }
 
-// try reports a whole try statement at its first word and shows the same with
-// attempt, from the user's own lines when they are simple enough.
+// try reports a whole try statement at its first word and shows the same with attempt, from the user's own lines if
+// they are simple enough.
 func (f *file) try(i int) {
 	body, handlers := f.tryClauses(f.toks[i].stmt)
 	const inGraph = "attempt calls nodes too, in def main: `result = attempt(node, x)`; an answer of a model that does not fit is handled by `on_bad_output` of its agent"
@@ -34,14 +34,13 @@ func (f *file) try(i int) {
 	d.Help = append(d.Help, inGraph)
 }
 
-// parses reports whether the statements of a function are Starlark.
+// parses reports whether the statements of a function are valid Starlark.
 func parses(code string) bool {
 	_, err := (&syntax.FileOptions{}).Parse("", "def f():\n    "+strings.ReplaceAll(code, "\n", "\n    "), 0)
 	return err == nil
 }
 
-// tryClauses finds the block of the try statement s and its except clauses, and
-// marks their words as explained.
+// tryClauses finds the block of the try statement s and its except clauses, and marks their words as explained.
 func (f *file) tryClauses(s int) (body clause, handlers []clause) {
 	body.header = s
 	body.from, body.to = f.block(s)
@@ -66,9 +65,8 @@ func (f *file) tryClauses(s int) (body clause, handlers []clause) {
 	return body, handlers
 }
 
-// attempt writes the statement with attempt. It knows a block of one expression,
-// which may be assigned or returned, with a handler of the same form, and else
-// turns the block into a function.
+// attempt rewrites the statement with attempt. It supports a block of one expression, which may be assigned or
+// returned, with a handler of the same form; any other block becomes a function.
 func (f *file) attempt(body clause, handlers []clause) (code string, function bool) {
 	if body.to-body.from == 1 {
 		if t, ok := f.tried(body.from); ok {
@@ -91,12 +89,12 @@ func (f *file) attempt(body clause, handlers []clause) (code string, function bo
 	return strings.Join(append(lines, f.handling(handlers, false)...), "\n"), true
 }
 
-// A tried is a statement with attempt: `lead` is "return ", "x = " or "", call
-// is the call of attempt, and value is the rest with what that returned.
+// A tried is a statement rewritten with attempt: `lead` is "return ", "x = " or "", call is the call of attempt, and
+// value is the rest of the statement, with the result of attempt in it.
 type tried struct{ lead, call, value string }
 
-// tried takes statement s apart. Where one call alone can fail, attempt gets
-// that one, so that it is made inside of attempt; else a lambda of the whole.
+// tried splits statement s. If only one call in it can fail, attempt makes that call; otherwise it calls a lambda of
+// the whole expression.
 func (f *file) tried(s int) (t tried, ok bool) {
 	lead, a, b := f.lead(s)
 	if a < b && f.toks[a].is("await") {
@@ -138,12 +136,12 @@ func (f *file) tried(s int) (t tried, ok bool) {
 	return t, true
 }
 
-// safe are the calls that do not fail on what a script hands them.
+// safe are the calls that do not fail with the arguments that a script passes them.
 var safe = words(`print str repr len list bool range enumerate zip append extend add insert
 	upper lower strip lstrip rstrip split splitlines join format replace startswith endswith title capitalize`)
 
-// failing are the opening brackets of the calls in tokens [a, b) that can fail. There are several where a call may
-// be made more than once, or not at all.
+// failing returns the opening brackets of the calls in tokens [a, b) that can fail. It returns several if a call may be
+// made more than once, or not at all.
 func (f *file) failing(a, b int) (calls []int) {
 	for i := a; i < b; i++ {
 		switch t := &f.toks[i]; {
@@ -156,7 +154,7 @@ func (f *file) failing(a, b int) (calls []int) {
 	return calls
 }
 
-// callTo is the opening bracket of the call that ends just before token b, -1 for none.
+// callTo returns the opening bracket of the call that ends just before token b, or -1.
 func (f *file) callTo(b int) int {
 	if !f.toks[b-1].is(")") {
 		return -1
@@ -164,7 +162,7 @@ func (f *file) callTo(b int) int {
 	return f.toks[b-1].match
 }
 
-// startOf is where the call with bracket open begins, -1 where that is unknown.
+// startOf returns where the call with bracket open begins, or -1 if that is unknown.
 func (f *file) startOf(open int) int {
 	if end := f.toks[open].match; end > open {
 		if start, ok := f.primary(end + 1); ok {
@@ -174,7 +172,7 @@ func (f *file) startOf(open int) int {
 	return -1
 }
 
-// callIn reports whether tokens [a, b) hold a call.
+// callIn reports whether tokens [a, b) contain a call.
 func (f *file) callIn(a, b int) bool {
 	for i := a + 1; i < b; i++ {
 		if f.toks[i].is("(") && ends(&f.toks[i-1]) {
@@ -184,7 +182,7 @@ func (f *file) callIn(a, b int) bool {
 	return false
 }
 
-// augmented are the assignments to what has a value already.
+// augmented are the operators that assign to a variable that already has a value.
 var augmented = words("+= -= *= /= //= %=")
 
 // lead splits statement s after "return", "x =" or "x +=".
@@ -201,7 +199,7 @@ func (f *file) lead(s int) (lead string, a, b int) {
 	return "", a, b
 }
 
-// ledValue is what a handler of one statement with the same lead gives.
+// ledValue returns the value in a handler that is one statement with the same lead.
 func (f *file) ledValue(c clause, lead string) (string, bool) {
 	if c.to-c.from != 1 {
 		return "", false
@@ -213,7 +211,7 @@ func (f *file) ledValue(c clause, lead string) (string, bool) {
 	return f.textWithError(a, b, c.name), true
 }
 
-// textWithError is text with the exception's name replaced.
+// textWithError returns text with the exception's name replaced.
 func (f *file) textWithError(a, b int, name string) string {
 	text := f.text(a, b)
 	if name == "" {
@@ -237,8 +235,8 @@ func (f *file) textWithError(a, b int, name string) string {
 	return out.String() + text[at:]
 }
 
-// handling is the part that looks at the result: the first except clause, since
-// one is enough to show the way, and what `else` and `finally` hold.
+// handling returns the part that looks at the result: the first except clause, since one is enough as an example, and
+// the contents of `else` and `finally`.
 func (f *file) handling(handlers []clause, chained bool) []string {
 	var lines []string
 	caught := false
@@ -272,7 +270,7 @@ func (f *file) handling(handlers []clause, chained bool) []string {
 	return lines
 }
 
-// mostLines is how many statements of a block a remedy repeats.
+// mostLines bounds the statements of a block that a remedy repeats.
 const mostLines = 6
 
 // lines returns the statements of a clause with one indentation.

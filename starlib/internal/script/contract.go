@@ -9,19 +9,19 @@ import (
 
 // Contract is how the flow calls a function.
 type Contract struct {
-	Params []*generable.Type // of which nil ones are not known
-	Values []starlark.Value  // of parameters that are known to have one, nil for others
-	Result *generable.Type   // what it must give; nil when that is not known
-	Remedy bool              // it must give a remedy or None
+	Params []*generable.Type // nil for unknown types
+	Values []starlark.Value  // values of parameters that have a known one, nil for others
+	Result *generable.Type   // the type it must return; nil if that is not known
+	Remedy bool              // it must return a remedy or None
 	Role   string            // what the function is, as in "run of "
-	Who    string            // whose it is
+	Who    string            // the name of its owner
 }
 
-// Caller names who calls the function: "run of coder".
+// Caller names the caller of the function: "run of coder".
 func (c *Contract) Caller() string { return c.Role + c.Who }
 
-// CalledBy keeps how the flow calls a function, and the slice of its parameters. Of one that it calls in several ways, as that of a factory
-// may be, what differs is not known.
+// CalledBy records how the flow calls a function. It keeps c and the slice of its parameters. If the flow calls the
+// function in several ways, as it may call one from a factory, what differs becomes unknown.
 func (u *Unit) CalledBy(fn syntax.Node, c Contract) {
 	if u.Called == nil {
 		u.Called = map[syntax.Node]*Contract{}
@@ -41,8 +41,8 @@ func (u *Unit) CalledBy(fn syntax.Node, c Contract) {
 	}
 }
 
-// Conflict reports whether no value of one type can be given where another is taken, also not by
-// way of the conversions that a call makes: int and float, a dict for an instance.
+// Conflict reports whether no value of one type can be passed where the other is expected, even with the conversions
+// that a call makes: int and float, a dict for an instance.
 func Conflict(from, to *generable.Type) bool {
 	if generable.Assignable(from, to) == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// declared are the nominal types of the files of one Load, and the references to them. A
-// reference means a type of its own file, declared before or after it.
+// declared holds the nominal types of the files of one Load, and the references to them. A reference means a type of
+// its own file, declared before or after it.
 type declared struct {
 	byName map[string]map[string]*generable.Type // file, name
 	All    []*generable.Type
@@ -21,7 +21,7 @@ type declared struct {
 	Earlier func(name string) *generable.Type
 }
 
-// name is that of a type in a file.
+// name identifies a type in a file.
 type name struct{ file, name string }
 
 type reference struct {
@@ -30,13 +30,13 @@ type reference struct {
 	at   diag.Span
 }
 
-// Mark remembers what is declared so far.
+// Mark returns a mark of what is declared so far.
 func (d *declared) Mark() Mark { return Mark{len(d.All), len(d.refs)} }
 
-// Mark is how much was declared at a moment.
+// Mark is the extent of the declarations at some point.
 type Mark struct{ types, refs int }
 
-// Reset forgets what was declared since a mark, of files that failed.
+// Reset removes what failed files have declared since a mark.
 func (d *declared) Reset(m Mark) {
 	for _, t := range d.All[m.types:] {
 		for _, names := range d.byName {
@@ -48,7 +48,7 @@ func (d *declared) Reset(m Mark) {
 	d.All, d.refs = d.All[:m.types], d.refs[:m.refs]
 }
 
-// Drop forgets what files declared, which it returns, and what they asked for.
+// Drop removes what files have declared, which it returns, and their references.
 func (d *declared) Drop(files map[string]bool) (gone map[*generable.Type]bool) {
 	gone = map[*generable.Type]bool{}
 	for file := range files {
@@ -63,7 +63,7 @@ func (d *declared) Drop(files map[string]bool) (gone map[*generable.Type]bool) {
 	return gone
 }
 
-// Declare makes a nominal type known by its name to references of its file.
+// Declare makes a nominal type known by its name to references in its file.
 func (d *declared) Declare(file string, t *generable.Type) {
 	if !t.IsNominal() || t.Name == "" {
 		return
@@ -85,7 +85,7 @@ func (d *declared) Declare(file string, t *generable.Type) {
 	delete(d.asking, name{file, t.Name})
 }
 
-// Refer returns a reference to the type of a name in a file, which may be declared later.
+// Refer returns a reference to a type by name in a file. The type may be declared later.
 func (d *declared) Refer(file, of string, at diag.Span) *generable.Type {
 	r := generable.RefTo(of)
 	if t := d.byName[file][of]; t != nil {
@@ -100,10 +100,10 @@ func (d *declared) Refer(file, of string, at diag.Span) *generable.Type {
 	return r
 }
 
-// Check reports references that nothing answers, and types that no finite value can have.
+// Check reports unresolved references, and types that no finite value can have.
 func (d *declared) Check(suggest func(name string, among []string) string) diag.List {
 	var unresolved Findings
-	names := map[string][]string{} // of the types of a file
+	names := map[string][]string{} // the types of a file
 	open := false
 	for _, r := range d.refs {
 		if d.Earlier != nil && r.t.Deref() == r.t {
@@ -138,7 +138,7 @@ func (d *declared) Check(suggest func(name string, among []string) string) diag.
 		for _, e := range t.Verify() {
 			i := slices.IndexFunc(d.refs, func(r reference) bool { return strings.HasPrefix(e.Got, r.t.Name+",") })
 			if i < 0 || said[e.Error()] {
-				continue // the circle is told at the reference that closes it
+				continue // the cycle is reported at the reference that closes it
 			}
 			said[e.Error()] = true
 			found = append(found, FieldProblem(diag.BadField, d.refs[i].at, e))

@@ -1,4 +1,3 @@
-// Package script holds what is known of a script while it loads and afterwards in all its runs:
-// its files as they are parsed, what they declare, and the session that they compose in. It
-// executes nothing; whoever loads a script fills it in.
+// Package script holds what is known about a script while it loads and afterwards in all its runs: its parsed files,
+// what they declare, and the session in which they compose. It executes nothing; the loader fills it in.
 package script

@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Raised makes one error of what was found.
+// Raised combines diagnostics into one error.
 func Raised(found ...*diag.Diagnostic) error {
 	d := found[0]
 	e := engine.Errorf(engine.KindScript, d.Code, "%s", d.Message)
@@ -28,7 +28,7 @@ func Raised(found ...*diag.Diagnostic) error {
 	return e
 }
 
-// Errorf makes an error with a code for a script to fail by.
+// Errorf returns an error with a code, with which a script fails.
 //
 //go:noinline
 func Errorf(code diag.Code, format string, args ...any) *engine.Error {
@@ -43,14 +43,14 @@ func Position(p syntax.Position) diag.Pos {
 	return diag.Pos{File: p.Filename(), Line: int(p.Line), Col: int(p.Col)}
 }
 
-// NameSpan is the place of a name.
+// NameSpan returns the span of a name.
 //
 //go:noinline
 func NameSpan(id *syntax.Ident) diag.Span {
 	return diag.Span{Pos: Position(id.NamePos), Len: utf8.RuneCountInString(id.Name)}
 }
 
-// Problem is a diagnostic of an error of the engine.
+// Problem returns a diagnostic for an error of the engine.
 func Problem(e *engine.Error, at diag.Span) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: e.Code, Span: at, Message: e.Message}
 	if e.Help != "" {
@@ -59,13 +59,13 @@ func Problem(e *engine.Error, at diag.Span) *diag.Diagnostic {
 	return d
 }
 
-// FieldProblem is a diagnostic of an error about a field, whose hint is the help.
+// FieldProblem returns a diagnostic for an error about a field, whose hint becomes the help.
 func FieldProblem(code diag.Code, at diag.Span, e *generable.FieldError) *diag.Diagnostic {
 	plain := *e
 	plain.Hint = ""
 	d := &diag.Diagnostic{Code: code, Span: at, Message: plain.Error()}
 	if near, ok := strings.CutPrefix(e.Hint, "did you mean "); ok {
-		// Models are told it without quotes, in requests that runs have recorded.
+		// Models get the hint without quotes, in requests that runs have recorded.
 		d.Help = []string{"did you mean \"" + strings.TrimSuffix(near, "?") + "\"?"}
 	} else if e.Hint != "" {
 		d.Help = []string{e.Hint}
@@ -82,7 +82,7 @@ func EngineError(err error) *engine.Error {
 	return nil
 }
 
-// NotConcurrent is the error of what belongs to the flow.
+// NotConcurrent is the error for a call of something that only the flow may use.
 func NotConcurrent(what string) error {
 	return Errorf(diag.ScriptError, "%s belongs to the flow: a function that looks at an answer is called beside it", what).
 		WithHelp("it may compute and print; what the flow is to do with the answer belongs after the agent")

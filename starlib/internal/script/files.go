@@ -13,26 +13,26 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// How many bytes a file may have, unless the host says otherwise.
+// The bounds on the size of files, unless the host sets others.
 const (
-	DefaultMaxSource = 1 << 20  // of a script, and of what it loads
-	DefaultMaxFile   = 64 << 20 // of what it reads
+	DefaultMaxSource = 1 << 20  // for the script and the files it loads
+	DefaultMaxFile   = 64 << 20 // for the files it reads
 )
 
 // Disk is where the files of a script are.
 type Disk struct {
 	FS    fs.FS
 	Entry string // the path of the entry script
-	Dir   string // shown before the names of files in positions
-	Root  string // which load and file stay in; "" is the entry script's directory
-	Max   int64  // bytes of a file; 0 is [DefaultMaxFile]
+	Dir   string // prefix of file names in positions
+	Root  string // the directory that load and file cannot leave; "" is the entry script's directory
+	Max   int64  // bytes of a file that is read; 0 is [DefaultMaxFile]
 
-	MaxSource int64 // bytes of a script; 0 is [DefaultMaxSource]
+	MaxSource int64 // bytes of a script file; 0 is [DefaultMaxSource]
 
-	Hide func(text string) string // takes secrets out of what a script reads; nil: none is known
+	Hide func(text string) string // removes secrets from what a script reads; nil: none is known
 }
 
-// Text returns what a script gets of a file that it reads.
+// Text returns the text of a file as a script that reads it gets it.
 func (d *Disk) Text(content string) string {
 	if d.Hide == nil {
 		return content
@@ -40,13 +40,13 @@ func (d *Disk) Text(content string) string {
 	return d.Hide(content)
 }
 
-// unfitError is why a file that is there is not read.
+// unfitError is the reason why an existing file is not read.
 type unfitError struct{ what, help string }
 
 func (e *unfitError) Error() string { return e.what }
 
-// Read reads a file that a script names. A pipe or a device is not opened: it may have no end,
-// and keep whoever opens it waiting beyond all limits.
+// Read reads a file that a script names. It does not open pipes and devices: they may be endless, and block the reader
+// beyond all limits.
 func (c *State) Read(p string) ([]byte, error) {
 	if err := c.regular(p); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (c *State) ReadSource(p string) ([]byte, error) {
 
 const largeSource = "divide it into files that load each other, and keep data in files that it reads; a host may allow more"
 
-// Fits refuses a script of too many bytes.
+// Fits rejects a script with too many bytes.
 func (d *Disk) Fits(size int64) error {
 	most := cmp.Or(max(0, d.MaxSource), DefaultMaxSource)
 	if size > most {
@@ -78,7 +78,7 @@ func (d *Disk) Fits(size int64) error {
 	return nil
 }
 
-// regular refuses what is no file with an end.
+// regular rejects anything but regular files.
 func (c *State) regular(p string) error {
 	if c.Disk.FS == nil {
 		return &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
@@ -97,7 +97,7 @@ func (c *State) regular(p string) error {
 	return nil
 }
 
-// readAll reads a file up to a limit. One that says that it is larger is not read.
+// readAll reads a file up to a limit. It does not read a file whose stated size is larger.
 func (c *State) readAll(p string, most, usual int64, help string) ([]byte, error) {
 	if most <= 0 {
 		most = usual
@@ -129,7 +129,7 @@ func (c *State) ReadHelp(p string, err error) []string {
 	return c.nearFiles(p)
 }
 
-// UnfitHelp says what to do about a file that is there and was refused; nil of any other error.
+// UnfitHelp says what to do about an existing file that was rejected. It returns nil for any other error.
 func UnfitHelp(err error) []string {
 	if unfit, ok := errors.AsType[*unfitError](err); ok {
 		return []string{unfit.help}
@@ -137,7 +137,7 @@ func UnfitHelp(err error) []string {
 	return nil
 }
 
-// ReadReason is what is wrong with a file, without its name.
+// ReadReason describes what is wrong with a file, without its name.
 func ReadReason(err error) string {
 	var p *fs.PathError
 	switch {
@@ -149,8 +149,8 @@ func ReadReason(err error) string {
 	return err.Error()
 }
 
-// Resolve finds the path in FS that a file means by name. It stays inside the root, also where
-// symbolic links lead.
+// Resolve finds the path in FS of the file that a file refers to by name. It never leaves the root, not even through
+// symbolic links.
 func (c *State) Resolve(from *Unit, name string, at diag.Span) (string, *diag.Diagnostic) {
 	root, whose, where := path.Dir(path.Clean(c.Disk.Entry)), "the script's directory", "what lies beside the entry script or below"
 	if c.Disk.Root != "" {
@@ -198,7 +198,7 @@ func within(root, p string) bool {
 
 var errLink = errors.New("the link leads out of the file system")
 
-// follow resolves symbolic links, as far as the file system knows of any.
+// follow resolves symbolic links, if the file system supports them.
 func (c *State) follow(p string) (string, error) {
 	for range 40 {
 		parts := strings.Split(p, "/")
@@ -207,7 +207,7 @@ func (c *State) follow(p string) (string, error) {
 			prefix := path.Join(parts[:i+1]...)
 			info, err := fs.Lstat(c.Disk.FS, prefix)
 			if err != nil {
-				return p, nil // the reader will say so
+				return p, nil // reading the file reports it
 			}
 			if info.Mode()&fs.ModeSymlink == 0 {
 				continue
@@ -230,7 +230,7 @@ func (c *State) follow(p string) (string, error) {
 	return "", errLink
 }
 
-// nearFiles suggests a file of a like name in the same directory.
+// nearFiles suggests a file with a similar name in the same directory.
 func (c *State) nearFiles(p string) []string {
 	entries, err := fs.ReadDir(c.Disk.FS, path.Dir(p))
 	if err != nil {

@@ -18,73 +18,74 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// State is what is known of a script: its session, its files and what they declare. It grows while
-// the script loads and does not change any more after that, when all runs of the module share it.
+// State is what is known about a script: its session, its files and what they declare. It grows while the script loads.
+// Afterwards it does not change, and all runs of the module share it.
 type State struct {
 	Context     context.Context
 	Session     *flow.Session
 	Methods     methods
 	Predeclared starlark.StringDict // the names of the language
-	Thread      *starlark.Thread    // of the file that executes; operators have none of their own
+	Thread      *starlark.Thread    // the thread of the executing file; operators get no thread passed
 	Units       map[string]*Unit    // by path
-	ByName      map[string]*Unit    // by the name that positions carry
+	ByName      map[string]*Unit    // by name in positions
 	Disk        Disk
 	Files       map[string]string // texts that file() read, by path
 	Links       map[string]bool   // paths that lead to files through symbolic links
-	Flow        *flowjson.Entry   // the entry, where that is a flow as JSON; else nil
+	Flow        *flowjson.Entry   // the entry if it is a flow as JSON, otherwise nil
 	Types       declared
-	Callbacks   []starlark.Value                     // functions that the graph calls, to be frozen with it
-	EffectClass func(fn starlark.Value) engine.Class // the most that a function may do to the world
-	Nodes       func(v starlark.Value) []*flow.Node  // that a value is or speaks of
+	Callbacks   []starlark.Value                     // functions that the graph calls, which are frozen with it
+	EffectClass func(fn starlark.Value) engine.Class // the strongest effect that a function may have
+	Nodes       func(v starlark.Value) []*flow.Node  // the nodes that a value is or refers to
 	Earlier     starlark.StringDict                  // what earlier entries of a workspace defined; nil in a script
-	// Shared adds to values that branches are to see what they reach of Earlier; nil in a script, which is frozen.
+	// Shared adds to values that branches can see the values of Earlier that they reach; nil in a script, which is
+	// frozen.
 	Shared      func(values ...starlark.Value) []starlark.Value
-	AtEnd       []func()                          // called once composing has ended, when all functions are there
-	Composed    []func()                          // called before functions are checked, when it is known what comes to each step
-	Claimed     []*agent.Tool                     // whose effect the script says
-	Undescribed map[diag.Pos]bool                 // functions of which it was said that they describe no tool
-	Budgets     map[string]NamedBudget            // that have a name
-	Uses        []Use                             // of capabilities
+	AtEnd       []func()                          // called after composing has ended, when all functions are defined
+	Composed    []func()                          // called before functions are checked, when the input of each step is known
+	Claimed     []*agent.Tool                     // tools with a declared effect
+	Undescribed map[diag.Pos]bool                 // functions already reported as tools without a description
+	Budgets     map[string]NamedBudget            // named budgets
+	Uses        []Use                             // uses of capabilities
 	Took        func(at syntax.Position, way int) // counts a way of the call at a position; nil unless the script is covered
-	Spend       func(steps int) error             // takes work of a builtin off the steps of loading
-	ended       bool                              // loading was seen to have ended before it was done
-	compared    int                               // names, for suggestions
-	Sleeps      bool                              // a file speaks of sleep
+	Spend       func(steps int) error             // charges work of a builtin to the steps of loading
+	ended       bool                              // loading was found to have ended before it was done
+	compared    int                               // names compared, for suggestions
+	Sleeps      bool                              // a file refers to sleep
 	Sealed      atomic.Bool
 }
 
-// methods finds the methods of the values that belong to a kind: "node", "type".
+// methods finds the methods of values by their kind: "node", "type".
 type methods interface {
-	Method(kind, name string, recv starlark.Value) starlark.Value // nil when there is none
+	Method(kind, name string, recv starlark.Value) starlark.Value // nil if it does not exist
 	MethodNames(kind string) []string
 }
 
-// Env is what builtins know of the thread that calls them.
+// Env is what builtins know about the thread that calls them.
 type Env struct {
 	State      *State
 	Branch     engine.Branch // nil while composing
 	Thread     BranchThread  // of the branch
-	Concurrent bool          // of the flow: neither composing nor on a branch
+	Concurrent bool          // the call is outside of the flow: neither composing nor on a branch
 }
 
 // BranchThread is the Starlark side of a branch, as builtins and values need it.
 type BranchThread interface {
-	// leave takes a value out of the script for a node, and freezes it there.
+	// Leave converts a value that is passed to a node, and freezes it.
 	Leave(thread *starlark.Thread, v starlark.Value, taker string) (generable.Value, error)
-	// keep freezes what was taken out of the script, and remembers where.
+	// Keep freezes a value that has left the script, and remembers where.
 	Keep(thread *starlark.Thread, v starlark.Value, out generable.Value, taker string)
-	// settle debits the steps that were used, where the script is left.
+	// Settle debits the steps used so far when control leaves the script.
 	Settle() error
-	// debit debits the thread's steps up to a number of them.
+	// Debit debits the thread's steps up to the given number.
 	Debit(steps uint64) error
-	// failure makes the engine's error of what a callback failed by.
+	// Failure converts the error of a callback to an error of the engine.
 	Failure(err error, code diag.Code) error
 }
 
 // EnvKey is the name under which a thread keeps its [Env].
 const EnvKey = "agentscript"
 
-// EnvOf returns the environment of a thread, nil for one outside of a script.
+// EnvOf returns the environment of a thread, or nil for a thread outside of a script.
 func EnvOf(thread *starlark.Thread) *Env {
 	e, _ := thread.Local(EnvKey).(*Env)
 	return e
@@ -93,16 +94,16 @@ func EnvOf(thread *starlark.Thread) *Env {
 // Begin begins loading within a context.
 func (c *State) Begin(ctx context.Context) { c.Context, c.ended = ctx, false }
 
-// Ended reports whether loading was cancelled, or is out of time. It is for those who load.
+// Ended reports whether loading was cancelled, or is out of time. Only the loader may call it.
 func (c *State) Ended() bool {
 	c.ended = c.ended || c.Context != nil && c.Context.Err() != nil
 	return c.ended
 }
 
-// Running reports whether a function runs; else the script loads.
+// Running reports whether a function is running. If not, the script is loading.
 func (e *Env) Running() bool { return e.Branch != nil || e.Concurrent }
 
-// SourceAt finds the parsed file of a position, nil for code outside of files.
+// SourceAt finds the parsed file of a position, or nil for code outside of files.
 func (c *State) SourceAt(pos syntax.Position) *source.File {
 	if u := c.ByName[pos.Filename()]; u != nil {
 		return u.File
@@ -110,7 +111,7 @@ func (c *State) SourceAt(pos syntax.Position) *source.File {
 	return nil
 }
 
-// Here is where the executing file stands: at the operator or index that is being evaluated.
+// Here returns the current position in the executing file: the operator or index that is being evaluated.
 func (c *State) Here() syntax.Position {
 	if c.Thread == nil || c.Thread.CallStackDepth() == 0 {
 		return syntax.Position{}
@@ -118,13 +119,12 @@ func (c *State) Here() syntax.Position {
 	return c.Thread.CallFrame(0).Pos
 }
 
-// Later reports whether the file that executes gives a name a meaning in a statement that it has not come to the end
-// of.
+// Later reports whether the executing file binds a name in a statement that it has not finished yet.
 func (c *State) Later(name string) bool {
 	if c.Thread == nil || c.Thread.CallStackDepth() == 0 {
 		return false
 	}
-	here := c.Thread.CallFrame(c.Thread.CallStackDepth() - 1).Pos // of the top level
+	here := c.Thread.CallFrame(c.Thread.CallStackDepth() - 1).Pos // at the top level
 	u := c.ByName[here.Filename()]
 	if u == nil || u.File == nil {
 		return false
@@ -133,7 +133,7 @@ func (c *State) Later(name string) bool {
 	return somewhere && !already
 }
 
-// IsType reports whether a name is that of a type: of the language, or of one that was declared.
+// IsType reports whether a name is the name of a type, of the language or declared.
 func (c *State) IsType(name string) bool {
 	if v := c.Predeclared[name]; v != nil {
 		return v.Type() == "type"
@@ -141,8 +141,9 @@ func (c *State) IsType(name string) bool {
 	return slices.ContainsFunc(c.Types.All, func(t *generable.Type) bool { return t.Name == name })
 }
 
-// KeySpan is the place of what stands in the brackets at a position, of two the last when last is set; or, where a
-// binary operator is there, of its right operand. It is the position itself where neither is.
+// KeySpan returns the span of the key in the brackets at a position: the last of two if last is set. For a binary
+// operator at the position it returns the span of the operator, or of its right operand if last is set. If neither is
+// there, it returns the position itself.
 func (c *State) KeySpan(pos syntax.Position, last bool) diag.Span {
 	at := diag.Span{Pos: Position(pos)}
 	u := c.ByName[pos.Filename()]
@@ -165,12 +166,12 @@ func (c *State) KeySpan(pos syntax.Position, last bool) diag.Span {
 	return u.File.SpanOf(key)
 }
 
-// TypeNames are the nominal types that were declared so far.
+// TypeNames returns the nominal types declared so far.
 func (c *State) TypeNames() []string {
 	return text.Each(c.Types.All, func(t *generable.Type) string { return t.Name })
 }
 
-// Report adds a diagnostic while composing. In a run it gives an error to raise instead.
+// Report adds a diagnostic while composing. In a run it returns an error instead.
 func (c *State) Report(found ...*diag.Diagnostic) error {
 	if c.Sealed.Load() {
 		return Raised(found...)
@@ -179,24 +180,24 @@ func (c *State) Report(found ...*diag.Diagnostic) error {
 	return nil
 }
 
-// NamedBudget is where a budget of a name was made first.
+// NamedBudget is where a named budget was made first.
 type NamedBudget struct {
 	Limits engine.Limits
 	At     diag.Span
 }
 
-// Use is a place where a script uses a capability. Its target is "" where it is not written out,
-// and its operation where the module is given a name of its own.
+// Use is a place where a script uses a capability. Its target is "" if the script computes it, and its operation is ""
+// if the module is bound to another name.
 type Use struct {
 	capability.Use
 	Span diag.Span
 
-	Class engine.Class // what the operation does; "" of what is no call of the script
+	Class engine.Class // the class of the operation; "" if it is not a call of the script
 
-	Refused *diag.Diagnostic // nil, or what was reported here of a use that is not granted
+	Refused *diag.Diagnostic // the diagnostic about a use that is not granted, or nil
 }
 
-// NameSpan is the place of a function's name.
+// NameSpan returns the span of a function's name.
 func (c *State) NameSpan(fn *starlark.Function) diag.Span {
 	at := diag.Span{Pos: Position(fn.Position()), Len: len("def")}
 	if u := c.ByName[at.File]; u != nil {
@@ -209,7 +210,7 @@ func (c *State) NameSpan(fn *starlark.Function) diag.Span {
 	return at
 }
 
-// GlobalSpan is the place of the name that a file assigns a value, else the file.
+// GlobalSpan returns the span of the name that a file assigns a value, or the file if it is not found.
 func (c *State) GlobalSpan(u *Unit, name string) diag.Span {
 	at := diag.Span{Pos: diag.Pos{File: u.Shown}}
 	if u.File == nil {
@@ -227,7 +228,7 @@ func (c *State) GlobalSpan(u *Unit, name string) diag.Span {
 	return at
 }
 
-// IndexFunctions has runs find functions, and change nothing.
+// IndexFunctions builds the index of functions, so that runs can look functions up without changing the state.
 func (c *State) IndexFunctions() {
 	for _, u := range c.Units {
 		if u.File != nil {
@@ -236,12 +237,11 @@ func (c *State) IndexFunctions() {
 	}
 }
 
-// mostCompared bounds how many names of a usual length are compared while a script loads, to say
-// what unknown ones may have meant: a script can have many of both.
+// mostCompared bounds the names of a usual length that are compared while a script loads, to suggest what unknown names
+// may have meant: a script can have many of both.
 const mostCompared = 1_000_000
 
-// Suggest is DidYouMean as long as that is not too much work, which grows with the square of the
-// name's length.
+// Suggest is DidYouMean until that becomes too much work, which grows with the square of the name's length.
 func (c *State) Suggest(name string, among []string) string {
 	if !c.compares(name, among) {
 		return ""
@@ -249,7 +249,7 @@ func (c *State) Suggest(name string, among []string) string {
 	return DidYouMean(name, among)
 }
 
-// Meant is the same for the name that a diagnostic is about.
+// Meant is like Suggest, for the name that a diagnostic is about.
 func (c *State) Meant(d *diag.Diagnostic, name string, groups ...[]string) bool {
 	for _, among := range groups {
 		if !c.compares(name, among) {

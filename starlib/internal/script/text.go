@@ -9,16 +9,16 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// DidYouMean suggests the name that is nearest, "" when none is near.
+// DidYouMean suggests the nearest name, or "" if none is near.
 func DidYouMean(name string, among []string) string { return diag.DidYouMean(name, among) }
 
 // Joined lists words for a message.
 func Joined(words []string) string { return strings.Join(words, ", ") }
 
-// mostListed is how many names a message lists where there may be any number.
+// mostListed bounds the names in a message.
 const mostListed = 30
 
-// Some lists words for a message, the first of them where there are many.
+// Some lists words for a message, only the first ones if there are many.
 func Some(words []string) string {
 	if len(words) <= mostListed {
 		return Joined(words)
@@ -26,13 +26,13 @@ func Some(words []string) string {
 	return fmt.Sprintf("%s and %d more", Joined(words[:mostListed]), len(words)-mostListed)
 }
 
-// QuotedList writes texts as a list.
+// QuotedList formats texts as a list.
 func QuotedList(words []string) string {
 	return "[" + Joined(text.Each(words, strconv.Quote)) + "]"
 }
 
-// Dedent returns the text that a script means by one of several lines, see [text.Written].
+// Dedent returns the text that a script means by a text of several lines, see [text.Written].
 func Dedent(s string) string { return text.Written(s) }
 
-// IsCommandLine reports whether a text that should name a program is one with its arguments, see [text.IsCommandLine].
+// IsCommandLine reports whether a text that should name a program includes arguments, see [text.IsCommandLine].
 func IsCommandLine(s string) bool { return text.IsCommandLine(s) }

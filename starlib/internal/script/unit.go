@@ -30,7 +30,7 @@ func (u *Unit) Function(at syntax.Position) syntax.Node {
 	return u.functions[Key(at)]
 }
 
-// Key finds what stands in the bracket at a position, nil for none.
+// Key returns the expression in the bracket at a position, or nil.
 func (u *Unit) Key(bracket syntax.Position) syntax.Expr {
 	if u.keys == nil {
 		u.keys = map[syntax.Position]syntax.Expr{}
@@ -44,8 +44,7 @@ func (u *Unit) Key(bracket syntax.Position) syntax.Expr {
 	return u.keys[Key(bracket)]
 }
 
-// Binds reports whether the file binds a name at the top level, and whether it has done so when it stands at a
-// position.
+// Binds reports whether the file binds a name at the top level, and whether it has done so before the position here.
 func (u *Unit) Binds(name string, here syntax.Position) (somewhere, already bool) {
 	if u.assigned == nil {
 		u.assigned = map[string]syntax.Position{}
@@ -80,31 +79,31 @@ const (
 	UnitNew unitState = iota
 	UnitLoading
 	UnitDone
-	UnitFailed // its pass ended early; the reason was reported
+	UnitFailed // its execution ended early; the reason was reported
 )
 
 // Unit is one file of the script.
 type Unit struct {
-	Path      string // in FS
-	Shown     string // in positions
+	Path      string // path in FS
+	Shown     string // name in positions
 	Text      []byte
 	File      *source.File
 	Globals   starlark.StringDict
-	Names     []string // of the globals, sorted, once one was missed
+	Names     []string // names of the globals, sorted, computed when one is missing
 	State     unitState
 	LoadStmts map[syntax.Position]*syntax.LoadStmt
-	Loaded    map[*syntax.Ident]starlark.Value // what it loads, by the name that it gives it
+	Loaded    map[*syntax.Ident]starlark.Value // the values it loads, by the names it binds them to
 	From      diag.Pos                         // where it was first loaded
-	Missing   Findings                         // names that it loads and that are not there
+	Missing   Findings                         // names that it loads and that do not exist
 	Calls     map[syntax.Position]source.Call  // calls looked up so far, while composing
 
-	functions map[syntax.Position]syntax.Node // by position, once one is looked into
-	assigned  map[string]syntax.Position      // where the statement ends that binds a name of the top level, once one is looked for
-	keys      map[syntax.Position]syntax.Expr // what stands in brackets behind a value, by the bracket, likewise
+	functions map[syntax.Position]syntax.Node // by position, computed on demand
+	assigned  map[string]syntax.Position      // the end of the statement that binds a top-level name, computed on demand
+	keys      map[syntax.Position]syntax.Expr // the expressions in brackets after a value, by bracket, computed on demand
 	Called    map[syntax.Node]*Contract       // the functions that the flow calls
 }
 
-// ReportFrom reports what was found in a file, and how the file came to be loaded.
+// ReportFrom reports findings in a file, with notes on how the file came to be loaded.
 func (c *State) ReportFrom(u *Unit, found diag.List) {
 	for _, d := range found {
 		if u.From.IsValid() && d.Severity == diag.Error {
@@ -114,12 +113,12 @@ func (c *State) ReportFrom(u *Unit, found diag.List) {
 	}
 }
 
-// Key makes positions of one file comparable.
+// Key makes positions in one file comparable.
 func Key(p syntax.Position) syntax.Position {
 	return syntax.MakePosition(nil, p.Line, p.Col)
 }
 
-// Findings are those of one kind in a file, up to as many as anybody mends before checking again.
+// Findings are the findings of one kind in a file. Their number is bounded by what anybody fixes before checking again.
 type Findings struct {
 	List diag.List
 	more int
@@ -127,7 +126,7 @@ type Findings struct {
 
 const mostFindings = 100
 
-// Room reports whether one more finds room. Else it is counted.
+// Room reports whether there is room for one more finding, and counts it otherwise.
 func (f *Findings) Room() bool {
 	if len(f.List) < mostFindings {
 		return true
@@ -136,7 +135,7 @@ func (f *Findings) Room() bool {
 	return false
 }
 
-// Told returns the findings. The last one says how many came behind it.
+// Told returns the findings. A note on the last one counts those left out.
 func (f *Findings) Told() diag.List {
 	if f.more > 0 {
 		last := f.List[len(f.List)-1]
@@ -145,7 +144,7 @@ func (f *Findings) Told() diag.List {
 	return f.List
 }
 
-// Named collects the globals that some code speaks of.
+// Named collects the globals that code refers to.
 func Named(code syntax.Node, into map[string]bool) {
 	syntax.Walk(code, func(n syntax.Node) bool {
 		if id, ok := n.(*syntax.Ident); ok {

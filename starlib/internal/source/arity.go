@@ -11,26 +11,25 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Calls that do not fit (AS202, AS203, AS204, AS205). Code at the top level runs
-// while the file loads and finds such a call itself; the body of a function may
-// run for the first time after an hour of paid work.
+// Calls that do not fit their function (AS202, AS203, AS204, AS205). Top-level code runs while the file loads, which
+// finds such a call; the body of a function may run for the first time after an hour of paid work.
 
-// A Signature is the parameters of a function, as a call of it must fit them.
+// A Signature is the parameters of a function that a call must fit.
 type Signature struct {
-	Name       string // by which it is called
-	Positional int    // how many of Named may be given by position
+	Name       string // the name it is called by
+	Positional int    // how many of Named may be passed by position
 	Varargs    bool
 	Kwargs     bool
-	Note       diag.Note // where the function is
-	Help       []string  // of arguments that find no parameter, where the note does not show them
+	Note       diag.Note // where the function is defined
+	Help       []string  // help on arguments without a parameter, if the note does not show the parameters
 
 	named []string
 	needs []Need
-	index map[string]int // of those in named
-	must  []int          // indexes of those that each call must give
+	index map[string]int // indexes in Named
+	must  []int          // indexes of the required ones
 }
 
-// Need says whether a call must give a parameter.
+// Need says whether a call must pass a parameter.
 type Need uint8
 
 const (
@@ -39,7 +38,7 @@ const (
 	Typed // its default is the type that declares it
 )
 
-// Add adds a parameter that may be given by keyword.
+// Add adds a parameter that may be passed by keyword.
 //
 //go:noinline
 func (g *Signature) Add(name string, need Need) {
@@ -53,7 +52,7 @@ func (g *Signature) Add(name string, need Need) {
 	g.named, g.needs = append(g.named, name), append(g.needs, need)
 }
 
-// arity is met for the call of a def of the file in the body of a function.
+// arity is called for a call of a def of the file in the body of a function.
 func (l *linter) arity(x *syntax.CallExpr, b *binding) {
 	if b.signature == nil {
 		b.signature = l.signature(b)
@@ -88,13 +87,13 @@ func (l *linter) signature(b *binding) *Signature {
 	return g
 }
 
-// mostMissing bounds how many missing arguments a message names.
+// mostMissing bounds the missing arguments that a message names.
 const mostMissing = 10
 
-// CheckArguments reports what in a call does not fit the parameters of its function. Its work is bounded by
-// the length of the call alone: a function with many parameters may have many calls.
+// CheckArguments reports what in a call does not fit the parameters of its function. Its work is bounded by the length
+// of the call: a function with many parameters may have many calls.
 func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, to *diag.Reporter) {
-	given := make(map[int]bool, len(x.Args)) // parameters, also those that an unknown keyword may stand for
+	given := make(map[int]bool, len(x.Args)) // parameters, including those that an unknown keyword may mean
 	count, spread := 0, false
 	add := func(code diag.Code, at syntax.Node, label, format string, args ...any) *diag.Diagnostic {
 		d := &diag.Diagnostic{Code: code, Span: f.span(at), Message: fmt.Sprintf(format, args...), Label: label, Notes: []diag.Note{g.Note}}
@@ -141,7 +140,7 @@ func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, to *diag.Reporte
 	}
 }
 
-// missing reports what a call does not give and has to.
+// missing reports required parameters that a call does not pass.
 func (f *File) missing(x *syntax.CallExpr, g *Signature, given map[int]bool, add func(code diag.Code, at syntax.Node, label, format string, args ...any) *diag.Diagnostic) {
 	left := len(g.must)
 	for i := range given {
@@ -180,7 +179,7 @@ func (f *File) missing(x *syntax.CallExpr, g *Signature, given map[int]bool, add
 	add(diag.MissingArgument, x.Fn, label, "`%s` wants %s", g.Name, wants).Help = []string{fmt.Sprintf("write `%s(%s)`", g.Name, strings.Join(parts, ", "))}
 }
 
-// head returns the first line of a def up to its parameters' end, where that is not long.
+// head returns the first line of a def up to the end of its parameters, if that is not long.
 func (l *linter) head(def *syntax.DefStmt) string {
 	const most = 200
 	if def.Lparen.Line != def.Rparen.Line || def.Rparen.Col-def.Name.NamePos.Col > most {
@@ -199,7 +198,7 @@ func positional(x *syntax.CallExpr) int {
 	return n
 }
 
-// quoted gives `a`, `b` and `c`.
+// quoted returns `a`, `b` and `c`.
 func quoted(names []string) string {
 	s := "`" + strings.Join(names, "`, `") + "`"
 	if i := strings.LastIndex(s, ", "); i >= 0 {
@@ -208,11 +207,11 @@ func quoted(names []string) string {
 	return s
 }
 
-// Parameters that declare their type by their default: def look(path = str). Whoever calls the
-// function as a tool or as main gives every one; a call in the script that leaves one out would
-// get the type itself. In a function that makes types or nodes of its parameter that is meant.
+// Parameters that declare their type by their default: def look(path = str). A caller that uses the function as a tool
+// or as main passes every one; a call in the script that leaves one out would get the type itself. In a function that
+// makes types or nodes from its parameter, that is intended.
 
-// declaredParams are the parameters of a def that a call in the script must give for that reason.
+// declaredParams returns the parameters of a def that a call in the script must pass for that reason.
 func (l *linter) declaredParams(b *binding) map[string]bool {
 	names := map[string]bool{}
 	for _, p := range b.def.Params {
@@ -226,7 +225,7 @@ func (l *linter) declaredParams(b *binding) map[string]bool {
 	return names
 }
 
-// describesParam reports whether a default is surely a type or field(...).
+// describesParam reports whether a default is certainly a type or field(...).
 func (l *linter) describesParam(e syntax.Expr, s *scope) bool {
 	if l.kindOf(e, s).what == aType {
 		return true
@@ -243,8 +242,8 @@ func (l *linter) describesParam(e syntax.Expr, s *scope) bool {
 	return b == nil
 }
 
-// withoutTypes takes those parameters out of names that the body of a def uses as types are used: in brackets,
-// joined by |, called, asked for their methods, or given to what makes types and nodes.
+// withoutTypes removes from names the parameters that the body of a def uses as types: in brackets, joined by |,
+// called, asked for their methods, or passed to what makes types and nodes.
 func (l *linter) withoutTypes(names map[string]bool, def *syntax.DefStmt, s *scope) {
 	is := func(e syntax.Expr) {
 		if id, ok := startree.Unparen(e).(*syntax.Ident); ok {

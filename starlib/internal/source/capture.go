@@ -13,30 +13,28 @@ import (
 
 // Captured loop variables (AS208).
 //
-// A function made in a turn of a loop sees the variables of the loop as they are
-// when it is called: after the last turn. That goes for the loop's own variables
-// and for those that only its body assigns. It does no harm, and is not
-// reported, where the function cannot be called in a later turn: it is called
-// where it stands, or given to a builtin that calls it at once; it is part of a
-// `return`; or it has a name and that name is used in these ways only.
+// A function made in an iteration of a loop sees the variables of the loop as they are when it is called: after the
+// last iteration. That applies to the loop's own variables and to those that only its body assigns. It does no harm,
+// and is not reported, if the function cannot be called in a later iteration: it is called in place, or passed to a
+// builtin that calls it at once; it is part of a `return`; or it has a name that is only used in these ways.
 
-// mostCaptured bounds the variables that are told of one function. The others are told once these are mended.
+// mostCaptured bounds the variables that are reported for one function. The others are reported once these are fixed.
 const mostCaptured = 20
 
-// A capture is what one function captures.
+// A capture is the loop variables that a function captures.
 type capture struct {
 	fn    *scope
-	owner *binding // of the function, if it has a name
+	owner *binding // the function's name, if it has one
 	names []string
 	first *syntax.Ident
-	of    *binding // of first
+	of    *binding // the binding of first
 	own   bool     // first is a variable of the loop itself
 }
 
-// capture is met for a use of b inside of the function fn, which b is outside of.
+// capture is called for a use of b inside the function fn, if b is bound outside of fn.
 func (l *linter) capture(b *binding, id *syntax.Ident, fn *scope) {
 	if b.def != nil && b.def == fn.node {
-		return // itself
+		return // the function itself
 	}
 	own, found := false, false
 	if _, ok := b.scope.node.(*syntax.Comprehension); ok {
@@ -68,8 +66,8 @@ func (l *linter) capture(b *binding, id *syntax.Ident, fn *scope) {
 	}
 }
 
-// holds reports whether all that gives b a value is in the body of the loop, and
-// may give another one in the next turn.
+// holds reports whether everything that binds b is in the body of the loop, and may bind it to another value in the
+// next iteration.
 func (t *loop) holds(b *binding) bool {
 	if _, constant := b.value.(*syntax.Literal); constant {
 		return false
@@ -78,7 +76,7 @@ func (t *loop) holds(b *binding) bool {
 	return !first.before(t.start) && last.before(t.end)
 }
 
-// captured reports what was found, when all uses of the functions are known.
+// captured reports the captures, when all uses of the functions are known.
 func (l *linter) captured() {
 	for _, c := range l.captures {
 		if o := c.owner; o != nil && len(o.sites) == 1 && o.calls == o.uses {
@@ -136,8 +134,8 @@ func (l *linter) reportCapture(c *capture) {
 	})
 }
 
-// rewritten returns the function with added put in at insert; of a def, and of a
-// lambda with a long body, only the head.
+// rewritten returns the function with added inserted at insert. For a def, and for a lambda with a long body, it
+// returns only the head.
 func (l *linter) rewritten(n syntax.Node, insert syntax.Position, added string) string {
 	const most = 100
 	var to syntax.Position

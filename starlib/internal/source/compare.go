@@ -12,9 +12,8 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// typeComparison finds type(x) == str (AS214): type gives a string, so that
-// comparing it with a type is always False. The string "str" is no name that
-// type gives either; it is "string".
+// typeComparison finds type(x) == str (AS214): type returns a string, so comparing it with a type is always False. The
+// string "str" is not a name that type returns either; it is "string".
 func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 	call, other := l.typeCall(x.X, s), x.Y
 	if call == nil && (x.Op == syntax.EQL || x.Op == syntax.NEQ) {
@@ -65,7 +64,7 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 	}
 }
 
-// typeCall gives e if it is type(x) of the language itself.
+// typeCall returns e if it is a call type(x) of the language's own type.
 func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
 	call, ok := startree.Unparen(e).(*syntax.CallExpr)
 	if !ok || len(call.Args) != 1 {
@@ -81,11 +80,11 @@ func (l *linter) typeCall(e syntax.Expr, s *scope) *syntax.CallExpr {
 	return call
 }
 
-// stringTypes are the types by the strings that the language's type returns for them.
+// stringTypes maps the strings that the language's type returns to types.
 var stringTypes = map[string]string{"string": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict"}
 
-// repeated finds a key that a dict is written with twice (AS213): making it fails, in a function only
-// once that runs.
+// repeated finds a key that occurs twice in a dict literal (AS213): evaluating it fails, in a function only when that
+// runs.
 func (l *linter) repeated(d *syntax.DictExpr) {
 	first := map[any]syntax.Expr{}
 	for _, e := range d.List {
@@ -109,7 +108,7 @@ func (l *linter) repeated(d *syntax.DictExpr) {
 	}
 }
 
-// writtenKey is what a key surely is, nil for what only running tells.
+// writtenKey returns the value that a key certainly has, or nil if only a run knows it.
 func writtenKey(key syntax.Expr) any {
 	switch key := key.(type) {
 	case *syntax.Ident:
@@ -122,7 +121,7 @@ func writtenKey(key syntax.Expr) any {
 			}
 		case int64:
 			return v
-		case float64: // 1.0 is the key 1
+		case float64: // 1.0 is the same key as 1
 			if n := int64(v); float64(n) == v {
 				return n
 			}
@@ -132,8 +131,7 @@ func writtenKey(key syntax.Expr) any {
 	return nil
 }
 
-// compared finds a condition that is compared (AS320), as in 0 < ge(3), which is meant to test two
-// things at once.
+// compared finds a condition that is compared (AS320), as in 0 < ge(3), which is meant to test two things at once.
 func (l *linter) compared(x *syntax.BinaryExpr, s *scope) {
 	side, other, swapped := x.Y, x.X, true
 	if l.kindOf(x.X, s).what == aCondition {

@@ -10,19 +10,19 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// A routes table says where the functions and loops of a file stand, and what its variables are assigned.
+// A routes table holds the positions of the functions and loops of a file, and what its variables are assigned.
 type routes struct {
-	functions, loops []body                          // an enclosing one first
+	functions, loops []body                          // enclosing ones first
 	assigned         map[*syntax.Ident][]syntax.Expr // by the identifier that binds a variable, as written
 }
 
-// CrossedFunction reports whether the left operand of the operator at pos came out of a function: a
-// call returned it, or it was given to the function that the operator stands in. The operand is what the
-// operator at made, in the file from, yielded. The file must have been resolved.
+// CrossedFunction reports whether the left operand of the operator at pos came out of a function: a call returned it,
+// or it was passed to the function that contains the operator. The operand is the result of the operator at made, in
+// the file from. The file must have been resolved.
 //
-// The interpreter does not tell when functions are entered and left, so that this goes by what is
-// written: an operand is a call, the name of a variable whose last value was one, a parameter, or it was
-// made neither in the function that the operator is in nor in the one that its variable belongs to.
+// The interpreter does not report when functions are entered and left, so the answer is based on the text: the operand
+// is a call, the name of a variable whose last value was a call, or a parameter, or it was made neither in the function
+// that contains the operator nor in the one that its variable belongs to.
 func (f *File) CrossedFunction(pos syntax.Position, from *File, made diag.Pos) bool {
 	o, ok := f.operatorAt(at(pos))
 	if !ok || from == nil {
@@ -52,7 +52,7 @@ func (f *File) CrossedFunction(pos syntax.Position, from *File, made diag.Pos) b
 	return madeIn != home && madeIn != here
 }
 
-// rootOf is what an operand is taken from: of flows[0], and of flows.first, it is flows.
+// rootOf returns what an operand is taken from: for flows[0] and flows.first it is flows.
 func rootOf(e syntax.Expr) syntax.Expr {
 	for {
 		switch x := startree.Unparen(e).(type) {
@@ -68,8 +68,8 @@ func rootOf(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// lastAssigned is what a variable was assigned last before a position, as written; in a loop that may
-// stand behind it. It is nil when nothing was, as for a parameter or a loop's variable.
+// lastAssigned returns the expression that a variable was assigned last before a position, or after it in a loop. It
+// returns nil if there is none, as for a parameter or a loop variable.
 func (f *File) lastAssigned(first *syntax.Ident, pos spot) syntax.Expr {
 	r := f.routes()
 	values := r.assigned[first]
@@ -92,10 +92,10 @@ func (f *File) isParameter(first *syntax.Ident, function int) bool {
 	return function >= 0 && at(first.NamePos).before(f.routes().functions[function].inner)
 }
 
-// functionAround is the index of the innermost def or lambda around a position, -1 for none.
+// functionAround returns the index of the innermost def or lambda around a position, or -1.
 func (f *File) functionAround(p spot) int { return innermost(f.routes().functions, p) }
 
-// innermost is the index of the innermost of the bodies around a position, -1 for none.
+// innermost returns the index of the innermost of the bodies around a position, or -1.
 func innermost(bodies []body, p spot) int {
 	i := sort.Search(len(bodies), func(i int) bool { return p.before(bodies[i].start) }) - 1
 	for i >= 0 && !p.before(bodies[i].end) {
@@ -104,7 +104,7 @@ func innermost(bodies []body, p spot) int {
 	return i
 }
 
-// routes walks the file when it is first asked. Files are asked while they load, by one goroutine.
+// routes walks the file on first use. Files are only asked while they load, by one goroutine.
 func (f *File) routes() *routes {
 	if f.crossed != nil {
 		return f.crossed
@@ -132,12 +132,12 @@ func (f *File) routes() *routes {
 	return r
 }
 
-// bodyOf is where a function or loop is, and where its body begins.
+// bodyOf returns the extent of a function or loop, and where its body begins.
 func bodyOf(n syntax.Node, inner spot) body {
 	return body{start: at(start(n)), end: at(end(n)), inner: inner}
 }
 
-// enclosed adds a body to those before it, of which an enclosing one comes first.
+// enclosed adds a body to those before it; enclosing ones come first.
 func enclosed(bodies []body, b body) []body {
 	b.within = len(bodies) - 1
 	for b.within >= 0 && !b.start.before(bodies[b.within].end) {

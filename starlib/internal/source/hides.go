@@ -12,15 +12,14 @@ import (
 
 // Hidden builtins (AS206).
 //
-// At the top level every name that hides a builtin is an error: the name changes
-// its meaning in the whole file, also above the line.
+// At the top level every name that hides a builtin is an error: the name changes its meaning in the whole file,
+// including above the line.
 //
-// In functions and comprehensions most such names are innocent: a tool has a
-// parameter `file`, `[agent(x) for agent in reviewers]` calls what it says. So
-// there it is an error only where the same block also means the builtin, which
-// then is not what it gets:
-//   - the name stands where a type stands: list[str], str | None;
-//   - a function reads the name before it gives it a value: list = list(x);
+// In functions and comprehensions most such names are harmless: a tool has a parameter `file`, `[agent(x) for agent in
+// reviewers]` does what it says. So there it is an error only if the same block also means the builtin, which it then
+// does not get:
+//   - the name is used as a type: list[str], str | None;
+//   - a function reads the name before it binds it: list = list(x);
 //   - the name is called, but holds a number, a string, a list or a dict.
 
 // hiddenUses are the first uses of a hiding name that mean the builtin.
@@ -30,7 +29,7 @@ type hiddenUses struct {
 	called *syntax.CallExpr
 }
 
-// typeUse is met for e[other] and for both orders of e | other.
+// typeUse is called for e[other] and for both orders of e | other.
 func (l *linter) typeUse(e, other syntax.Expr, s *scope) {
 	id, ok := e.(*syntax.Ident)
 	if !ok || !l.types[id.Name] {
@@ -49,16 +48,16 @@ func (l *linter) typeLike(e syntax.Expr, s *scope) bool {
 		}
 	case *syntax.TupleExpr: // dict[str, int]
 		return len(x.List) > 0 && l.typeLike(x.List[0], s)
-	case *syntax.BinaryExpr: // the end of a chain tells as much as all of it
+	case *syntax.BinaryExpr: // the end of a chain says as much as all of it
 		return x.Op == syntax.PIPE && l.typeLike(x.Y, s)
 	}
 	return l.kindOf(e, s).what == aType
 }
 
-// hiddenUse is met for every use of a name that hides a builtin.
+// hiddenUse is called for every use of a name that hides a builtin.
 func (l *linter) hiddenUse(b *binding, id *syntax.Ident, crossed *scope) {
 	if _, ok := b.scope.node.(*syntax.Comprehension); ok {
-		return // its body stands before its variables
+		return // its body precedes its variables
 	}
 	first := b.sites[0]
 	if b.kind == parameter || crossed != nil || b.hidden.early != nil {
@@ -69,7 +68,7 @@ func (l *linter) hiddenUse(b *binding, id *syntax.Ident, crossed *scope) {
 	}
 }
 
-// hidden reports what hides a builtin in s, when all uses are known.
+// hidden reports the names that hide a builtin in s, when all uses are known.
 func (l *linter) hidden(s *scope) {
 	for name, b := range s.names {
 		if !l.builtins[name] || name == "_" {
@@ -91,7 +90,7 @@ func (l *linter) hidden(s *scope) {
 	}
 }
 
-// plain reports whether e is surely nothing that can be called.
+// plain reports whether e is certainly not callable.
 func plain(e syntax.Expr) bool {
 	switch startree.Unparen(e).(type) {
 	case *syntax.Literal, *syntax.ListExpr, *syntax.DictExpr, *syntax.TupleExpr, *syntax.Comprehension:
@@ -126,10 +125,10 @@ func (l *linter) hides(b *binding, note string, where syntax.Node) {
 	d.Help = append(d.Help, help)
 }
 
-// otherNames are better than names that say but that they are somebody's own.
+// otherNames are better suggestions than a name that only avoids the conflict.
 var otherNames = map[string]string{"str": "text", "int": "number", "float": "number", "bool": "flag", "list": "items", "dict": "table", "any": "value"}
 
-// otherName suggests a name for b that means nothing yet where b is.
+// otherName suggests a name for b that is not bound there.
 func (l *linter) otherName(b *binding) string {
 	name := cmp.Or(otherNames[b.name], "my_"+b.name)
 	for base, n := name, 2; ; n++ {

@@ -10,13 +10,13 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// A nodeAt is a call, an operator or an augmented assignment, and its place.
+// A nodeAt is a call, an operator or an augmented assignment, with its position.
 type nodeAt struct {
 	at   spot
 	node syntax.Node
 }
 
-// find returns the node at a place of sorted nodes, or nil.
+// find returns the node at a position of sorted nodes, or nil.
 func find(nodes []nodeAt, p spot) syntax.Node {
 	i, found := slices.BinarySearchFunc(nodes, p, func(n nodeAt, s spot) int { return n.at.compare(s) })
 	if !found {
@@ -40,24 +40,24 @@ func (f *File) operatorAt(p spot) (operatorAt, bool) {
 	return operatorAt{}, false
 }
 
-// An operatorAt is an operator with its operands. x >>= y counts as one, with x as its left operand
-// and the variable that takes its value.
+// An operatorAt is an operator with its operands. x >>= y counts as one, with x as its left operand and as the variable
+// that takes its value.
 type operatorAt struct {
 	left, right syntax.Expr
 	op          syntax.Token
 	augmented   bool
 }
 
-// A body is the part of a def in which its name is the enclosing function:
-// defaults of parameters belong to the outside.
+// A body is the part of a def whose enclosing function is that def: defaults of parameters belong to the function
+// outside.
 type body struct {
 	name       string
 	start, end spot
-	inner      spot // of a whole function, where its body begins
+	inner      spot // for a whole function, where its body begins
 	within     int  // the index of the body around it, -1 for none
 }
 
-// index fills the tables; false and the reason when the tree is too deep.
+// index fills the tables. It returns false and the reason if the tree is too deep.
 func (f *File) index(stop func() bool) (*diag.Diagnostic, bool) {
 	f.names = map[spot]string{}
 	f.calls = make([]nodeAt, 0, 16)
@@ -96,13 +96,13 @@ func (f *File) index(stop func() bool) (*diag.Diagnostic, bool) {
 	return nil, true
 }
 
-// sorted returns nodes by their places, and keeps no room for more.
+// sorted sorts nodes by their positions, and drops spare capacity.
 func sorted(nodes []nodeAt) []nodeAt {
 	slices.SortFunc(nodes, func(a, b nodeAt) int { return a.at.compare(b.at) })
 	return slices.Clone(nodes)
 }
 
-// tooDeep refuses a source that is nested more than what reads it takes.
+// tooDeep returns the diagnostic for a source that is nested too deeply to be read.
 func tooDeep(at diag.Span, why startree.Excess) *diag.Diagnostic {
 	d := &diag.Diagnostic{
 		Code:    diag.SyntaxError,

@@ -8,11 +8,11 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// A known is what can be said of the value of an expression without running it.
+// A known is what is known about the value of an expression without running it.
 type known struct {
 	what   what
-	by     *binding // the name that has this value; nil where it is written out
-	called bool     // by is a function, and calling it gives the value
+	by     *binding // the name that has this value; nil for a literal expression
+	called bool     // by is a function, and calling it returns the value
 }
 
 type what uint8
@@ -21,18 +21,17 @@ const (
 	unknown what = iota
 	aType
 	aNode
-	anAttempt // what attempt gives in a function
+	anAttempt // the result of attempt in a function
 	aCondition
-	anApproval // what approve gives
+	anApproval // the result of approve
 )
 
 func (w what) String() string {
 	return [...]string{"value", "type", "node", "attempt", "condition", "approval"}[w]
 }
 
-// kindOf says whether e is surely a type or a node: a builtin type, list[str],
-// T | None, the call of a maker, an operator between nodes, or a name that is
-// assigned one of these and nothing else.
+// kindOf reports whether e is certainly a type or a node: a builtin type, list[str], T | None, the call of a maker, an
+// operator between nodes, or a name that is only ever assigned one of these.
 func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 	switch x := startree.Unparen(e).(type) {
 	case *syntax.Ident:
@@ -76,7 +75,7 @@ func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 		default:
 			return known{}
 		}
-		// Each operand is asked once: chains of operators may be long, and brackets deep.
+		// Each operand is examined once: chains of operators may be long, and brackets deep.
 		right := l.kindOf(x.Y, s).what
 		if right == want && want != aType || right == aCondition && x.Op == syntax.PIPE {
 			return known{what: right}
@@ -93,7 +92,7 @@ func (l *linter) kindOf(e syntax.Expr, s *scope) known {
 
 func (l *linter) valueOf(b *binding) known {
 	if isFunction(b) {
-		return known{} // its calls are another matter
+		return known{} // calling it is handled elsewhere
 	}
 	return b.settle(false, func() known {
 		if b.value == nil {
@@ -103,7 +102,7 @@ func (l *linter) valueOf(b *binding) known {
 	})
 }
 
-// settle finds what is known of a binding, once. What hangs on itself, as x = x, is unknown.
+// settle determines once what is known about a binding. A binding that depends on itself, such as x = x, is unknown.
 func (b *binding) settle(called bool, find func() known) known {
 	if b.settled || b.busy {
 		return b.known
@@ -150,8 +149,8 @@ func (l *linter) made(x *syntax.CallExpr, s *scope) known {
 	return known{}
 }
 
-// takesCalls reports whether the builtin makes a node of nodes, and in the body of a function makes the calls that
-// stand in a list.
+// takesCalls reports whether the builtin makes a node of nodes, and in the body of a function makes the calls in a
+// list.
 func takesCalls(name string) bool { return name == "race" || name == "fallback" }
 
 func isList(e syntax.Expr) bool {
@@ -162,14 +161,13 @@ func isList(e syntax.Expr) bool {
 	return false
 }
 
-// callsInFunctions reports whether the builtin makes a node at the top level
-// but calls its argument, and gives what comes back, in the body of a function.
+// callsInFunctions reports whether the builtin makes a node at the top level but calls its argument, and returns the
+// result, in the body of a function.
 func callsInFunctions(name string) bool {
 	return name == "attempt"
 }
 
-// callsAtOnce reports whether the builtin calls the functions it is given before
-// it returns, and keeps none.
+// callsAtOnce reports whether the builtin calls the functions passed to it before it returns, and keeps none.
 func callsAtOnce(name string, s *scope) bool {
 	switch name {
 	case "sorted", "min", "max", "match":
@@ -178,7 +176,7 @@ func callsAtOnce(name string, s *scope) bool {
 	return callsInFunctions(name) && s.inFunction()
 }
 
-// markImmediate notes the functions in e, an argument of what callsAtOnce.
+// markImmediate marks the functions in e, an argument of a builtin for which callsAtOnce is true.
 func (l *linter) markImmediate(e syntax.Expr) {
 	startree.Targets(e, func(e syntax.Expr) {
 		switch x := e.(type) {
@@ -192,10 +190,9 @@ func (l *linter) markImmediate(e syntax.Expr) {
 	})
 }
 
-// What a call of a function of the file gives (AS207): a factory's result is a
-// node like any other.
+// The result of a call of a function of the file (AS207): a factory's result is a node like any other.
 
-// givenBy says what a call of the function that b names surely gives.
+// givenBy determines what a call of the function named by b certainly returns.
 func (l *linter) givenBy(b *binding) known {
 	if !isFunction(b) {
 		return known{}
@@ -208,21 +205,21 @@ func (l *linter) givenBy(b *binding) known {
 	})
 }
 
-// isFunction reports whether the name stands for a def or a lambda of the file.
+// isFunction reports whether the name refers to a def or a lambda of the file.
 func isFunction(b *binding) bool {
 	_, ok := startree.Unparen(b.value).(*syntax.LambdaExpr)
 	return ok || b.def != nil
 }
 
-// bodyGives says what a call of a lambda gives.
+// bodyGives determines what a call of a lambda returns.
 func (l *linter) bodyGives(fn *syntax.LambdaExpr, outer *scope) known {
 	inner := &scope{parent: outer, node: fn}
 	inner.params(fn.Params)
 	return known{what: l.kindOf(fn.Body, inner).what}
 }
 
-// returned says what a def gives when all its ways end in a return of the same kind. One that
-// can come to its end gives None as well.
+// returned determines what a def returns if all its paths end in a return of the same kind. If its end is reachable, it
+// may also return None.
 func (l *linter) returned(def *syntax.DefStmt, outer *scope) known {
 	if !leaves(def.Body) {
 		return known{}
@@ -248,7 +245,7 @@ func (l *linter) returned(def *syntax.DefStmt, outer *scope) known {
 	return known{what: what}
 }
 
-// leaves reports whether a block never comes to its end.
+// leaves reports whether the end of a block is unreachable.
 func leaves(block []syntax.Stmt) bool {
 	return slices.ContainsFunc(block, func(s syntax.Stmt) bool {
 		switch s := s.(type) {

@@ -9,25 +9,24 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// Names are the builtins that Lint has to know.
+// Names are the builtins that Lint needs to know.
 type Names struct {
-	Builtins   []string // all names that are predeclared by agentscript
-	Types      []string // those that are types; nil means str int float bool list dict any
-	TypeMakers []string // functions that give types: schema, union, enum, …
-	NodeMakers []string // functions that give nodes: agent, fn, then, par, …
-	Conditions []string // functions that give conditions: eq, ge, …
+	Builtins   []string // all names that agentscript predeclares
+	Types      []string // the types among them; nil means str int float bool list dict any
+	TypeMakers []string // functions that return types: schema, union, enum, …
+	NodeMakers []string // functions that return nodes: agent, fn, then, par, …
+	Conditions []string // functions that return conditions: eq, ge, …
 	Constants  []string // names that are conditions: always, never
 
-	FieldMakers []string // functions that describe a field, and so a parameter: field
+	FieldMakers []string // functions that describe a field, and therefore a parameter: field
 }
 
-// Lint returns the mistakes that the syntax tree shows, in the order of their
-// places: hidden builtins, truth values of types and nodes, captured loop
-// variables, comparisons with type(x) and of conditions, a number before a node,
-// keys that a dict is written with twice, and calls of the file's own functions,
-// inside of functions, that do not fit their parameters.
+// Lint returns the mistakes that the syntax tree shows, in the order of their positions: hidden builtins, truth values
+// of types and nodes, captured loop variables, comparisons with type(x) and of conditions, a number before a node,
+// repeated keys in a dict literal, and calls of the file's own functions, inside functions, that do not fit their
+// parameters.
 //
-// It ends once stop, which may be nil, reports true; what it returns then is not all.
+// It ends early once stop, which may be nil, returns true; the result is then incomplete.
 func (f *File) Lint(n Names, stop func() bool) diag.List {
 	types := n.Types
 	if types == nil {
@@ -67,29 +66,28 @@ func set(names []string) map[string]bool {
 	return m
 }
 
-// A linter is one walk over a file. It meets every expression once, in the scope
-// where it is evaluated.
+// A linter is the state of one walk over a file. It visits every expression once, in the scope where it is evaluated.
 type linter struct {
 	f                                               *File
 	builtins, types, typeMakers, nodeMakers, fields map[string]bool
 	conditions, constants                           map[string]bool
 
-	loop      *loop         // around the statement at hand, in its function
+	loop      *loop         // the loop around the current statement, in its function
 	leaving   bool          // in a return statement
-	assigning *syntax.Ident // the left side of the assignment at hand
+	assigning *syntax.Ident // the left side of the current assignment
 
 	captures  map[*scope]*capture      // by function
-	owners    map[syntax.Expr]*binding // of lambdas that are all of an assignment's right side
+	owners    map[syntax.Expr]*binding // the names of lambdas that are the whole right side of an assignment
 	immediate map[syntax.Expr]bool     // functions, and names of functions, that are called at once
 	tested    map[syntax.Expr]bool     // expressions whose truth value was reported
 	found     diag.Reporter
 
 	stop func() bool
-	seen int  // expressions and statements
-	over bool // stop has reported true
+	seen int  // expressions and statements visited
+	over bool // stop has returned true
 }
 
-// more reports whether the walk goes on.
+// more reports whether the walk continues.
 func (l *linter) more() bool {
 	if l.seen++; l.seen%1024 == 0 && l.stop != nil && !l.over {
 		l.over = l.stop()
@@ -171,8 +169,7 @@ func (l *linter) enter(body []syntax.Stmt, vars syntax.Expr, s *scope) {
 	l.loop = &loop{outer: l.loop, scope: s, start: at(start(body[0])), end: at(end(body[len(body)-1])), vars: vars}
 }
 
-// open makes the scope of a function; the defaults of its parameters are
-// evaluated outside of it.
+// open returns the scope of a function; the defaults of its parameters are evaluated outside of it.
 func (l *linter) open(n syntax.Node, params []syntax.Expr, s *scope) *scope {
 	for _, p := range params {
 		if p := startree.ArgOf(p); p.Name != nil {
@@ -184,7 +181,7 @@ func (l *linter) open(n syntax.Node, params []syntax.Expr, s *scope) *scope {
 	return inner
 }
 
-// inside walks the body of a function, which knows nothing of the loops around.
+// inside walks the body of a function, for which the loops around it do not count.
 func (l *linter) inside(inner *scope, body func()) {
 	loop, leaving := l.loop, l.leaving
 	l.loop, l.leaving = nil, false
@@ -193,7 +190,7 @@ func (l *linter) inside(inner *scope, body func()) {
 	l.hidden(inner)
 }
 
-// target walks the left side of an assignment: the names in it are no uses.
+// target walks the left side of an assignment, whose names are not uses.
 func (l *linter) target(e syntax.Expr, s *scope) {
 	startree.Targets(e, func(e syntax.Expr) {
 		if _, name := e.(*syntax.Ident); !name {
@@ -209,7 +206,7 @@ func (l *linter) expr(e syntax.Expr, s *scope) {
 	switch x := e.(type) {
 	case *syntax.Ident:
 		l.use(x, s)
-	case *syntax.DotExpr: // its name is none of the scope
+	case *syntax.DotExpr: // its name does not belong to the scope
 		l.expr(x.X, s)
 		return
 	case *syntax.CallExpr:
@@ -243,7 +240,7 @@ func (l *linter) expr(e syntax.Expr, s *scope) {
 	})
 }
 
-// binary looks at an operator, before its operands.
+// binary checks an operator, before its operands.
 func (l *linter) binary(x *syntax.BinaryExpr, s *scope) {
 	switch x.Op {
 	case syntax.AND, syntax.OR:
@@ -298,8 +295,8 @@ func (l *linter) comprehension(x *syntax.Comprehension, s *scope) {
 	for i, c := range x.Clauses {
 		switch c := c.(type) {
 		case *syntax.ForClause:
-			// Its sequence is evaluated before its variables are bound; that of
-			// the first clause outside of the comprehension.
+			// Its sequence is evaluated before its variables are bound; that of the first clause outside of the
+			// comprehension.
 			if i == 0 {
 				l.expr(c.X, s)
 				inner.targets(c.Vars, looped)
@@ -317,7 +314,7 @@ func (l *linter) comprehension(x *syntax.Comprehension, s *scope) {
 	l.hidden(inner)
 }
 
-// use is met for every name that is read.
+// use is called for every name that is read.
 func (l *linter) use(id *syntax.Ident, s *scope) {
 	b, crossed := s.lookup(id.Name)
 	if b == nil {
@@ -335,19 +332,18 @@ func (l *linter) use(id *syntax.Ident, s *scope) {
 	}
 }
 
-// indents finds blocks whose lines are indented by different characters. A tab reaches to the
-// next multiple of eight columns, and looks otherwise in most editors: what a line belongs to
-// would depend on who reads it.
+// indents finds blocks whose lines are indented with different characters. A tab reaches to the next multiple of eight
+// columns, and looks different in most editors, so the apparent structure would depend on the reader's editor.
 func (l *linter) indents(block []syntax.Stmt, outer string) {
 	first, line := "", int32(0)
 	for _, stmt := range block {
 		lead, ok := "", false
-		if at := start(stmt); at.Line != line { // the first statement of its line
+		if at := start(stmt); at.Line != line { // the first statement on its line
 			lead, ok = l.lead(stmt)
 			line = at.Line
 		}
 		switch {
-		case !ok: // behind another statement, or an elif
+		case !ok: // after another statement, or an elif
 		case first == "" && !strings.HasPrefix(lead, outer), first != "" && lead != first:
 			l.mixed(stmt, lead)
 			return
@@ -362,7 +358,7 @@ func (l *linter) indents(block []syntax.Stmt, outer string) {
 	}
 }
 
-// lead is what stands before a statement on its line; false when that is not blank alone.
+// lead returns the text before a statement on its line. It returns false if that is not only blanks.
 func (l *linter) lead(stmt syntax.Stmt) (string, bool) {
 	at := start(stmt)
 	line := l.f.lines[at.Line-1]

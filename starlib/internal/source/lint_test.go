@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// names are like those of the real table of builtins.
+// names are similar to those of the real table of builtins.
 var names = Names{
 	Builtins: strings.Fields(`str int float bool list dict any schema field union enum ref agent skill tool model budget file
 		knowledge template then par forum loop branch when each pick fn attempt
@@ -23,8 +23,8 @@ var names = Names{
 	FieldMakers: []string{"field"},
 }
 
-// TestLint compares the rendered findings of a script with its golden file. In
-// every script the functions named innocent have none.
+// TestLint compares the rendered findings of a script with its golden file. In every script, the functions named
+// innocent have none.
 func TestLint(t *testing.T) {
 	files, err := filepath.Glob("testdata/lint/*.star")
 	if err != nil || len(files) == 0 {
@@ -69,7 +69,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestFixes applies every fix by itself: its finding is gone, and no other comes.
+// TestFixes applies every fix separately: its finding disappears, and no other appears.
 func TestFixes(t *testing.T) {
 	files, err := filepath.Glob("testdata/lint/*.star")
 	if err != nil {
@@ -108,7 +108,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// functionOfLine gives the outermost def around a line.
+// functionOfLine returns the outermost def around a line.
 func (f *File) functionOfLine(line int) string {
 	for _, b := range f.bodies {
 		if int(b.start.line) <= line && line <= int(b.end.line) {

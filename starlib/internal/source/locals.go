@@ -7,17 +7,17 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// Locals is what the text of an outermost function says about its local names and those of the
-// functions within, by the identifier that binds a name first. The tree must be resolved.
+// Locals is what the text of an outermost function shows about its local names and those of the functions inside it, by
+// the identifier that binds a name first. The tree must be resolved.
 type Locals struct {
-	Binds  map[*syntax.Ident]int  // places that give them a value
+	Binds  map[*syntax.Ident]int  // number of places that bind them
 	Shared map[*syntax.Ident]bool // a list or dict that they hold may have another name, or belong to a function
-	Size   int                    // how many expressions there are
+	Size   int                    // number of expressions
 
-	copies func(fn *syntax.Ident) bool // whether a global is called that keeps nothing
+	copies func(fn *syntax.Ident) bool // reports whether a called global keeps nothing
 }
 
-// Local is the identifier that stands for a local name, nil for any other.
+// Local returns the identifier that first binds a local name, or nil for any other name.
 func Local(id *syntax.Ident) (*syntax.Ident, *resolve.Binding) {
 	b, ok := id.Binding.(*resolve.Binding)
 	if !ok {
@@ -30,13 +30,12 @@ func Local(id *syntax.Ident) (*syntax.Ident, *resolve.Binding) {
 	return nil, b
 }
 
-// NewLocals makes what looks at functions. copies reports whether a global, when it is called, keeps
-// nothing of what it is given.
+// NewLocals returns an empty Locals. copies reports whether a global, when it is called, keeps none of its arguments.
 func NewLocals(copies func(*syntax.Ident) bool) *Locals {
 	return &Locals{copies: copies}
 }
 
-// Of looks at a function, and forgets the one before.
+// Of analyses a function, and discards the previous one.
 func (n *Locals) Of(fn syntax.Node) *Locals {
 	clear(n.Binds)
 	clear(n.Shared)
@@ -73,7 +72,7 @@ func (n *Locals) bind(id *syntax.Ident) {
 	}
 }
 
-// target looks at what is assigned to.
+// target analyses the target of an assignment.
 func (n *Locals) target(e syntax.Expr) {
 	startree.Targets(e, func(e syntax.Expr) {
 		switch e := e.(type) {
@@ -101,7 +100,7 @@ func (n *Locals) stmt(stmt syntax.Stmt) {
 	case *syntax.AssignStmt:
 		n.target(x.LHS)
 		if id, ok := startree.Unparen(x.LHS).(*syntax.Ident); ok && x.Op != syntax.EQ {
-			n.bind(id) // it has a value before
+			n.bind(id) // it was bound before
 		}
 		n.expr(x.RHS, x.Op != syntax.EQ)
 	case *syntax.ReturnStmt:
@@ -126,8 +125,7 @@ func (n *Locals) stmt(stmt syntax.Stmt) {
 	}
 }
 
-// expr looks at an expression, of which a name alone is safe when the place keeps no second hold of
-// what it names.
+// expr analyses an expression. safe says that its context keeps no second reference to the value of a name.
 func (n *Locals) expr(e syntax.Expr, safe bool) {
 	n.Size++
 	switch x := e.(type) {
@@ -140,7 +138,7 @@ func (n *Locals) expr(e syntax.Expr, safe bool) {
 		}
 	case *syntax.ParenExpr:
 		n.expr(x.X, safe)
-	case *syntax.DotExpr: // a method of a list changes it
+	case *syntax.DotExpr: // a method of a list may change it
 		n.expr(x.X, false)
 	case *syntax.IndexExpr:
 		n.expr(x.X, true)
@@ -156,7 +154,7 @@ func (n *Locals) expr(e syntax.Expr, safe bool) {
 			n.expr(x.X, x.Op == syntax.NOT)
 		}
 	case *syntax.BinaryExpr:
-		keeps := x.Op == syntax.AND || x.Op == syntax.OR // gives one of the two itself
+		keeps := x.Op == syntax.AND || x.Op == syntax.OR // returns one of the operands itself
 		for {
 			n.expr(x.Y, !keeps)
 			left, ok := x.X.(*syntax.BinaryExpr)
@@ -220,8 +218,8 @@ func (n *Locals) exprs(list []syntax.Expr) {
 	}
 }
 
-// keepsNothing reports whether a call of a function surely neither changes nor keeps what it is given:
-// one of the interpreter, or of ours that copies.
+// keepsNothing reports whether a call of a function certainly neither changes nor keeps its arguments: a function of
+// the interpreter, or one of ours that copies.
 func (n *Locals) keepsNothing(fn syntax.Expr) bool {
 	switch fn := fn.(type) {
 	case *syntax.Ident:

@@ -8,19 +8,18 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// A Call is a call expression. The spans of what has several lines are those of
-// its first line.
+// A Call is a call expression. The spans of parts that have several lines cover only the first line.
 type Call struct {
 	Fn   diag.Span // the expression before the parenthesis
-	Args []Arg     // in the order they are written
+	Args []Arg     // in source order
 }
 
 // An Arg is an argument of a call.
 type Arg struct {
-	Name     string       // of a keyword argument, else ""
-	NameSpan diag.Span    // of Name; zero without it
-	Span     diag.Span    // the value; with its stars, when it has any
-	Spread   syntax.Token // syntax.STAR or syntax.STARSTAR for *args and **kwargs, else 0
+	Name     string       // name of a keyword argument, or ""
+	NameSpan diag.Span    // span of Name; zero without one
+	Span     diag.Span    // the value, with its stars if it has any
+	Spread   syntax.Token // syntax.STAR or syntax.STARSTAR for *args and **kwargs, otherwise 0
 }
 
 // An Op is a binary operator with its operands. Parentheses around an operand
@@ -28,22 +27,20 @@ type Arg struct {
 type Op struct {
 	Span        diag.Span // the operator alone
 	Left, Right diag.Span
-	// The operator of a left operand that is itself a binary expression, with or
-	// without parentheses; 0 for all other operands.
+	// The operator of a left operand that is itself a binary expression, with or without parentheses; 0 for any other
+	// operand.
 	LeftOp    syntax.Token
 	LeftParen bool
 }
 
-// NameAt returns the variable that is assigned the value of the call whose opening
-// parenthesis is at pos, or of the binary operator at pos. The call or operator
-// must be all of the right side of `name = …`, parentheses aside; otherwise the
-// result is "". An augmented assignment `name >>= …` names its operator.
+// NameAt returns the variable that is assigned the value of the call whose opening parenthesis is at pos, or of the
+// binary operator at pos. The call or operator must be the whole right side of `name = …`, except for parentheses;
+// otherwise the result is "". An augmented assignment `name >>= …` names its operator.
 func (f *File) NameAt(pos syntax.Position) string {
 	return f.names[at(pos)]
 }
 
-// FuncAt returns the name of the innermost def around pos, or "". The default of a
-// parameter is outside of the def that it belongs to.
+// FuncAt returns the name of the innermost def around pos, or "". The default of a parameter is outside of its def.
 func (f *File) FuncAt(pos syntax.Position) string {
 	if i := innermost(f.bodies, at(pos)); i >= 0 {
 		return f.bodies[i].name
@@ -51,8 +48,8 @@ func (f *File) FuncAt(pos syntax.Position) string {
 	return ""
 }
 
-// LoopsOver reports whether a for, also that of a comprehension, goes through the value of the
-// call whose opening parenthesis is at lparen, and nothing else has it.
+// LoopsOver reports whether a for statement or a comprehension iterates over the value of the call whose opening
+// parenthesis is at lparen, and nothing else holds that value.
 func (f *File) LoopsOver(lparen syntax.Position) bool { return f.loops[at(lparen)] }
 
 // CallAt returns the call whose opening parenthesis is at lparen.
@@ -84,7 +81,7 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 	case o.augmented:
 		written += "="
 	case o.op == syntax.NOT_IN:
-		written = "in" // the position is that of its second word
+		written = "in" // the position is that of the second word
 	}
 	op := Op{Span: f.token(pos, written), Left: f.span(o.left), Right: f.span(o.right)}
 	_, op.LeftParen = o.left.(*syntax.ParenExpr)
@@ -94,12 +91,13 @@ func (f *File) OperatorAt(pos syntax.Position) (Op, bool) {
 	return op, true
 }
 
-// longestShown bounds how much of an expression a remedy repeats, in bytes.
+// longestShown bounds the part of an expression that a remedy repeats, in bytes.
 const longestShown = 40
 
 // ExprAt returns a part of the expression whose operator, bracket, parenthesis or dot is at pos, as Shown does: "left",
-// "right" and "op" of an operator, "of" (what is called, indexed, or has the attribute; of a method's call what has the
-// method), "arg" (a call's first argument), "rest" (all of them, after a comma) and "key" (the index). It is "" where there is none.
+// "right" and "op" of an operator, "of" (what is called, indexed, or has the attribute; for a method call, what has the
+// method), "arg" (a call's first argument), "rest" (all of them, after a comma) and "key" (the index). It returns "" if
+// the part does not exist.
 func (f *File) ExprAt(pos syntax.Position, part string) string {
 	p := at(pos)
 	o, operates := f.operatorAt(p)
@@ -128,7 +126,7 @@ func (f *File) ExprAt(pos syntax.Position, part string) string {
 	return f.Shown(e)
 }
 
-// shownArgs shows all arguments of a call, with a comma before each, "" where one is too long.
+// shownArgs returns all arguments of a call, with a comma before each. It returns "" if one is too long.
 func (f *File) shownArgs(call *syntax.CallExpr) (all string) {
 	if call == nil {
 		return ""
@@ -143,7 +141,7 @@ func (f *File) shownArgs(call *syntax.CallExpr) (all string) {
 	return all
 }
 
-// callOf finds the call whose parenthesis, or the dot of whose method, is at p; nil for none.
+// callOf finds the call whose parenthesis, or whose method's dot, is at p. It returns nil if there is none.
 func (f *File) callOf(p spot) (call *syntax.CallExpr) {
 	if call, ok := f.callAt(p); ok {
 		return call
@@ -159,7 +157,7 @@ func (f *File) callOf(p spot) (call *syntax.CallExpr) {
 	return call
 }
 
-// firstArg is the value of the first argument of a call, nil for none.
+// firstArg returns the value of the first argument of a call, or nil.
 func firstArg(call *syntax.CallExpr) syntax.Expr {
 	if call == nil || len(call.Args) == 0 {
 		return nil
@@ -174,7 +172,7 @@ func firstArg(call *syntax.CallExpr) syntax.Expr {
 	return call.Args[0]
 }
 
-// Shown returns an expression as the source has it, "" for nil and for one that is long.
+// Shown returns an expression as written in the source, or "" if it is nil or long.
 func (f *File) Shown(e syntax.Expr) string {
 	if e == nil {
 		return ""
@@ -190,7 +188,7 @@ func (f *File) Shown(e syntax.Expr) string {
 	return shown
 }
 
-// owner finds what ExprAt calls "of" and "key".
+// owner finds the parts "of" and "key" of ExprAt.
 func (f *File) owner(p spot, part string) (e syntax.Expr) {
 	if call, ok := f.callAt(p); ok {
 		if dot, ok := call.Fn.(*syntax.DotExpr); ok {
@@ -216,7 +214,7 @@ func (f *File) owner(p spot, part string) (e syntax.Expr) {
 	return e
 }
 
-// Keys lists the strings that are keys of the dicts that the file writes out.
+// Keys lists the strings that are keys in the dict literals of the file.
 func (f *File) Keys() []string {
 	var keys []string
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
@@ -232,15 +230,15 @@ func (f *File) Keys() []string {
 	return keys
 }
 
-// Parts are the places of the parts of an argument that is written out as a list, a tuple or a dict.
+// Parts holds the spans of the parts of an argument that is a list, tuple or dict literal.
 type Parts struct {
-	Keys  []diag.Span // of a dict
-	Items []diag.Span // of a list or tuple; the values of a dict
+	Keys  []diag.Span // keys of a dict
+	Items []diag.Span // items of a list or tuple; values of a dict
 }
 
-// PartsAt returns the parts of an argument of the call whose opening parenthesis is at lparen: of the
-// one of a name, or where that is "" of the n-th by position, from 1. There are none when the argument
-// is written in any other way.
+// PartsAt returns the parts of an argument of the call whose opening parenthesis is at lparen: of the argument with the
+// given name or, if that is "", of the n-th positional one, counted from 1. The result is empty if the argument is not
+// a literal.
 func (f *File) PartsAt(lparen syntax.Position, n int, name string) (p Parts) {
 	e := startree.Unparen(f.argument(lparen, n, name))
 	for _, item := range startree.Elements(e) {
@@ -256,7 +254,7 @@ func (f *File) PartsAt(lparen syntax.Position, n int, name string) (p Parts) {
 	return p
 }
 
-// argument finds an argument of a call, nil when it is not written there.
+// argument finds an argument of a call, or nil if it is not written there.
 func (f *File) argument(lparen syntax.Position, n int, name string) syntax.Expr {
 	call, ok := f.callAt(at(lparen))
 	if !ok {
@@ -283,7 +281,7 @@ func (f *File) argument(lparen syntax.Position, n int, name string) syntax.Expr 
 // comprehension there.
 func (f *File) Predeclared(names map[string]bool) []*syntax.Ident {
 	var found []*syntax.Ident
-	var walk func(root syntax.Node, told map[string]bool) // told within a function or comprehension, else nil
+	var walk func(root syntax.Node, told map[string]bool) // names found within a function or comprehension, otherwise nil
 	walk = func(root syntax.Node, told map[string]bool) {
 		syntax.Walk(root, func(n syntax.Node) bool {
 			switch n := n.(type) {

@@ -9,8 +9,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// parse reads text in which every ‸ marks the place just after it. It gives the
-// file and the marked places.
+// parse parses text in which every ‸ marks the place just after it. It returns the file and the marked places.
 func parse(t *testing.T, marked string) (*File, []syntax.Position) {
 	t.Helper()
 	var at []syntax.Position
@@ -29,7 +28,7 @@ func parse(t *testing.T, marked string) (*File, []syntax.Position) {
 	return f, at
 }
 
-// shown gives the source under a span.
+// shown returns the source at a span.
 func (f *File) shown(s diag.Span) string {
 	if s.Line == 0 {
 		return "-"

@@ -6,23 +6,22 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// A scope is a block of the language: the file, a function or a comprehension.
-// Control statements open none. The names that its statements bind are known
-// when it is entered, as a name belongs to its block from the start.
+// A scope is a block of the language: the file, a function or a comprehension. Control statements open none. The names
+// that its statements bind are known when it is entered, since a name belongs to its block from the start.
 type scope struct {
 	parent *scope
 	node   syntax.Node // *syntax.File, *syntax.DefStmt, *syntax.LambdaExpr or *syntax.Comprehension
 	names  map[string]*binding
-	// Of functions, their place in the function around them:
+	// For functions, their place in the function around them:
 	loop    *loop // the innermost loop
-	leaving bool  // part of a return statement: no further turn of the loop follows
+	leaving bool  // in a return statement: no further iteration of the loop follows
 }
 
-// A loop is a for or while statement during whose body the walk is.
+// A loop is a for or while statement whose body is being walked.
 type loop struct {
 	outer      *loop
 	scope      *scope // the block that holds the statement
-	start, end spot   // of its body
+	start, end spot   // extent of its body
 	vars       syntax.Expr
 }
 
@@ -39,21 +38,21 @@ const (
 // A binding is a name within a scope.
 type binding struct {
 	name  string
-	kind  bindKind // of the first place
+	kind  bindKind // kind of the first site
 	scope *scope
-	sites []*syntax.Ident // all that bind it, in the order of the source
-	value syntax.Expr     // of `name = value`; nil unless that is the only site
+	sites []*syntax.Ident // all identifiers that bind it, in source order
+	value syntax.Expr     // the value in `name = value`; nil unless that is the only site
 	def   *syntax.DefStmt // nil unless that is the only site
-	from  string          // what the loaded file calls it
+	from  string          // its name in the loaded file
 	uses  int
-	calls int // uses that cannot outlive the turn of a loop: called or given to what calls at once
+	calls int // uses that cannot outlive an iteration of a loop: calls, and arguments of builtins that call at once
 
-	known   known // what value is; set once settled
+	known   known // what value is; valid once settled
 	settled bool
 	busy    bool
 
 	hidden    hiddenUses
-	signature *Signature // of def, once it is called
+	signature *Signature // signature of def, computed when it is called
 }
 
 func (s *scope) file() bool { return s.parent == nil }
@@ -66,7 +65,7 @@ func (s *scope) function() bool {
 	return false
 }
 
-// inFunction reports whether code of s runs only when something is called.
+// inFunction reports whether code in s runs only when something is called.
 func (s *scope) inFunction() bool {
 	for ; s != nil; s = s.parent {
 		if s.function() {
@@ -76,8 +75,8 @@ func (s *scope) inFunction() bool {
 	return false
 }
 
-// lookup returns the binding of a name, nil for builtins and unknown names, and
-// the outermost of the functions between s and the binding.
+// lookup returns the binding of a name, or nil for builtins and unknown names, and the outermost of the functions
+// between s and the binding.
 func (s *scope) lookup(name string) (b *binding, crossed *scope) {
 	for ; s != nil; s = s.parent {
 		if b := s.names[name]; b != nil {
@@ -104,7 +103,7 @@ func (s *scope) bind(id *syntax.Ident, kind bindKind) *binding {
 	return b
 }
 
-// targets binds the names of the left side of an assignment.
+// targets binds the names on the left side of an assignment.
 func (s *scope) targets(e syntax.Expr, kind bindKind) {
 	startree.Targets(e, func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok {
@@ -122,8 +121,7 @@ func (s *scope) params(list []syntax.Expr) {
 	}
 }
 
-// collect binds what the statements of a block bind, without what is inside of
-// functions and comprehensions.
+// collect binds the names that the statements of a block bind, excluding those inside functions and comprehensions.
 func (s *scope) collect(stmts []syntax.Stmt) {
 	for _, stmt := range stmts {
 		switch x := stmt.(type) {
@@ -151,7 +149,7 @@ func (s *scope) collect(stmts []syntax.Stmt) {
 	}
 }
 
-// binds reports whether e, the variables of a loop, holds the name.
+// binds reports whether e, the variables of a loop, contains the name.
 func binds(e syntax.Expr, name string) (found bool) {
 	startree.Targets(e, func(e syntax.Expr) {
 		id, ok := e.(*syntax.Ident)

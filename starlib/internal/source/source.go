@@ -1,7 +1,6 @@
-// Package source reads Starlark files: it parses them, answers where a call or an
-// operator stands and which variable takes its value, and finds the mistakes that
-// can be seen in the syntax tree alone. It executes nothing and knows no builtin
-// by itself; what it needs to know of them is given to Lint.
+// Package source reads Starlark files: it parses them, finds the calls and operators at positions and the variables
+// that take their values, and finds the mistakes that are visible in the syntax tree alone. It executes nothing and
+// knows no builtins itself; Lint receives what it needs to know about them.
 package source
 
 import (
@@ -22,18 +21,18 @@ import (
 type File struct {
 	tree   *syntax.File
 	lines  []string                        // without line ends
-	marks  map[int][]int32                 // of long lines that are not ASCII, where every so many runes begin
+	marks  map[int][]int32                 // for long lines that are not ASCII, the offsets of runes at regular distances
 	calls  []nodeAt                        // by opening parenthesis
 	ops    []nodeAt                        // by operator
 	names  map[spot]string                 // the variables that take the values of calls and operators
-	starts map[syntax.Node]syntax.Position // of links of long chains
-	loops  map[spot]bool                   // the calls, by opening parenthesis, whose value a for goes through
-	bodies []body                          // of the defs, an enclosing one first
+	starts map[syntax.Node]syntax.Position // starts of links of long chains
+	loops  map[spot]bool                   // the calls, by opening parenthesis, whose value a for iterates over
+	bodies []body                          // bodies of the defs, enclosing ones first
 
-	crossed *routes // see [File.CrossedFunction]; nil until it is asked
+	crossed *routes // see [File.CrossedFunction]; computed on demand
 }
 
-// A spot is a position within the file at hand.
+// A spot is a position within the current file.
 type spot struct{ line, col int32 }
 
 func at(p syntax.Position) spot { return spot{p.Line, p.Col} }
@@ -44,23 +43,20 @@ func (s spot) compare(t spot) int {
 	return cmp.Or(cmp.Compare(s.line, t.line), cmp.Compare(s.col, t.col))
 }
 
-// Options are those of the dialect that scripts are written in. A budget of
-// steps bounds what While and Recursion could do.
+// Options returns the options of the dialect of scripts. A budget of steps bounds what While and Recursion allow.
 func Options() *syntax.FileOptions {
 	return &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, Recursion: true}
 }
 
-// Parse reads a file whose positions will carry the name file. The list holds the
-// syntax error, if there is one, and the habits of other languages that were
-// recognised; it may hold errors although the file could be parsed. The File is
-// nil on a syntax error.
+// Parse parses a file whose positions carry the name file. The list holds the syntax error, if there is one, and the
+// recognised habits of other languages; it may contain errors even if the file was parsed. The File is nil after a
+// syntax error.
 //
-// The tree has no comments: to attach them takes the syntax package time that
-// grows with the square of the longest chain of operators, and whoever checks
-// other people's scripts must not be held up by one line.
+// The tree has no comments: to attach them takes the syntax package time that grows with the square of the longest
+// chain of operators, and a service that checks scripts of others must not be delayed by one line.
 //
-// All but the parser of the interpreter ends once stop, which may be nil, reports true; what is
-// returned then means nothing.
+// All passes except the interpreter's parser end early once stop, which may be nil, returns true; the result is then
+// meaningless.
 func Parse(file string, src []byte, stop func() bool) (*File, diag.List) {
 	if bad := notText(file, src); bad != nil {
 		return nil, diag.List{bad}
@@ -91,8 +87,8 @@ func Parse(file string, src []byte, stop func() bool) (*File, diag.List) {
 	return f, found
 }
 
-// notText reports the first byte that is no UTF-8, or NUL. The scanner would take the one for a
-// character of its own, which could not leave the script, and the other for the end of the file.
+// notText reports the first byte that is not valid UTF-8, or is NUL. The scanner would read an invalid byte as a
+// separate character, which could not leave the script, and NUL as the end of the file.
 func notText(file string, src []byte) *diag.Diagnostic {
 	if utf8.Valid(src) && bytes.IndexByte(src, 0) < 0 {
 		return nil
@@ -114,5 +110,5 @@ func notText(file string, src []byte) *diag.Diagnostic {
 	return d
 }
 
-// Syntax returns the tree, which the caller must not change but by resolving it.
+// Syntax returns the tree. The caller may resolve it, but must not change it otherwise.
 func (f *File) Syntax() *syntax.File { return f.tree }

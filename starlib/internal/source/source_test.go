@@ -43,7 +43,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Long chains must not take time that grows with their square.
+// Long chains must not take quadratic time.
 func TestLongChains(t *testing.T) {
 	var src strings.Builder
 	for i := range 5 {
@@ -60,7 +60,7 @@ func TestLongChains(t *testing.T) {
 	}
 }
 
-// TestLineEnds: all that the scanner takes for a line end counts the same.
+// TestLineEnds checks that everything that the scanner treats as a line end counts the same.
 func TestLineEnds(t *testing.T) {
 	text := "x = \"\"\"a\nb\"\"\"  # c\ny = str or None\nlist = f(\n  1)\n"
 	var first string
@@ -102,8 +102,7 @@ func TestValidScripts(t *testing.T) {
 	}
 }
 
-// TestExplained: the examples of `explain` get the code they are for, and none
-// when they are right.
+// TestExplained checks that the wrong examples of `explain` get the code they are for, and the right ones none.
 func TestExplained(t *testing.T) {
 	ours := map[diag.Code]bool{diag.HidesBuiltin: true, diag.TruthValue: true, diag.CapturedLoopVariable: true, diag.TypeComparison: true}
 	for _, entry := range diag.Entries() {
@@ -124,7 +123,7 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-// upstream gives the chunks of the interpreter's own test scripts.
+// upstream returns the chunks of the interpreter's own test scripts.
 func upstream(tb testing.TB) map[string]string {
 	tb.Helper()
 	out, err := exec.Command("go", "list", "-m", "-json", "go.starlark.net").Output()
@@ -151,8 +150,8 @@ func upstream(tb testing.TB) map[string]string {
 	return chunks
 }
 
-// TestUpstreamScripts: the interpreter's own tests hold every construct of the
-// language. Some of them hide names of ours, or call functions wrongly on purpose.
+// TestUpstreamScripts uses the interpreter's own tests, which contain every construct of the language. Some of them
+// hide names of ours, or call functions wrongly on purpose.
 func TestUpstreamScripts(t *testing.T) {
 	linted := 0
 	for name, chunk := range upstream(t) {
@@ -184,12 +183,12 @@ func TestUpstreamScripts(t *testing.T) {
 	}
 }
 
-// checkSpans parses the source of every expression again: it must be there whole.
+// checkSpans parses the source of every expression again: the span must contain all of it.
 func (f *File) checkSpans(t *testing.T) {
 	t.Helper()
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
 		if _, ok := n.(*syntax.LoadStmt); ok {
-			return false // its names stand in strings
+			return false // its names are in strings
 		}
 		e, ok := n.(syntax.Expr)
 		if !ok {
@@ -197,7 +196,7 @@ func (f *File) checkSpans(t *testing.T) {
 		}
 		switch x := e.(type) {
 		case *syntax.DictEntry, *syntax.UnaryExpr:
-			return true // stars of parameters are no expressions of their own
+			return true // stars of parameters are not separate expressions
 		case *syntax.TupleExpr:
 			if len(x.List) == 1 {
 				return true // its comma is not in the tree
@@ -277,7 +276,7 @@ func FuzzParseLint(f *testing.F) {
 	})
 }
 
-// checkSpan wants a span to be a part of its line.
+// checkSpan requires that a span is a part of its line.
 func (f *File) checkSpan(t *testing.T, s diag.Span) {
 	t.Helper()
 	if s.Line < 1 || s.Line > len(f.lines) || s.Col < 1 || s.Len < 1 || s.Col-1+s.Len > len([]rune(f.lines[s.Line-1])) {

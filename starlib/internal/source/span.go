@@ -11,11 +11,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// start returns the position of the first rune of n. It does not recurse, since a
-// chain of operators may be as deep as the file is long.
+// start returns the position of the first rune of n. It does not recurse, since a chain of operators may be as deep as
+// the file is long.
 func start(n syntax.Node) syntax.Position { return startIn(n, nil) }
 
-// startIn is start, which knows where some nodes begin.
+// startIn is start, with known starts of some nodes.
 func startIn(n syntax.Node, known map[syntax.Node]syntax.Position) syntax.Position {
 	for {
 		if len(known) > 0 {
@@ -31,7 +31,7 @@ func startIn(n syntax.Node, known map[syntax.Node]syntax.Position) syntax.Positi
 		case *syntax.CondExpr:
 			n = x.True
 			continue
-		case *syntax.IfStmt: // Span would look for its end, through all of its elifs
+		case *syntax.IfStmt: // Span would search for its end, through all of its elifs
 			return x.If
 		case *syntax.TupleExpr:
 			if x.Lparen.IsValid() || len(x.List) == 0 {
@@ -46,7 +46,7 @@ func startIn(n syntax.Node, known map[syntax.Node]syntax.Position) syntax.Positi
 	}
 }
 
-// leftmost returns the operand that an expression begins with, nil of what begins by itself.
+// leftmost returns the operand at the start of an expression, or nil if the expression does not start with one.
 func leftmost(n syntax.Node) syntax.Node {
 	switch n := n.(type) {
 	case *syntax.BinaryExpr:
@@ -63,17 +63,17 @@ func leftmost(n syntax.Node) syntax.Node {
 	return nil
 }
 
-// spine is a chain of operands that begin at the same place, as the walk meets them: the longest first.
+// spine is a chain of operands that start at the same position, in the order of the walk: the longest first.
 type spine struct {
 	links []syntax.Node
-	next  syntax.Node // the operand that goes on
+	next  syntax.Node // the operand that continues the chain
 }
 
-// knownEvery is how many links of a chain may be followed to find where it begins.
+// knownEvery is the number of links of a chain that may be followed to find its start.
 const knownEvery = 64
 
-// meet is told of every node of a walk. It notes where the links of long chains begin: each may be
-// asked for its place.
+// meet is called for every node of a walk. It records the starts of links of long chains, since the span of each may be
+// needed.
 func (s *spine) meet(n syntax.Node, starts *map[syntax.Node]syntax.Position) {
 	if n != s.next {
 		s.links = s.links[:0]
@@ -91,8 +91,8 @@ func (s *spine) meet(n syntax.Node, starts *map[syntax.Node]syntax.Position) {
 	}
 }
 
-// end returns the position just after the last rune of n. Span of the syntax
-// package stops before the closing bracket of some nodes.
+// end returns the position just after the last rune of n. The syntax package's Span stops before the closing bracket of
+// some nodes.
 func end(n syntax.Node) syntax.Position {
 	for {
 		switch x := n.(type) {
@@ -121,7 +121,7 @@ func end(n syntax.Node) syntax.Position {
 	}
 }
 
-// parts returns the first and the last of the nodes that n is made of.
+// parts returns the first and the last of the nodes that n consists of.
 func parts(n syntax.Node) (first, last syntax.Node) {
 	syntax.Walk(n, func(part syntax.Node) bool {
 		if part != nil && part != n {
@@ -137,7 +137,7 @@ func after(p syntax.Position, runes int) syntax.Position {
 	return p
 }
 
-// afterText is the position just after a text, which begins at p.
+// afterText returns the position just after a text that starts at p.
 func afterText(p syntax.Position, raw string) syntax.Position {
 	if strings.ContainsAny(raw, "\r\n") {
 		lines := text.Lines(raw)
@@ -151,17 +151,16 @@ func (f *File) pos(p syntax.Position) diag.Pos {
 	return diag.Pos{File: f.tree.Path, Line: int(p.Line), Col: int(p.Col)}
 }
 
-// SpanOf is span for who knows the tree.
+// SpanOf returns the span of a node of the tree, see [File.Syntax].
 func (f *File) SpanOf(n syntax.Node) diag.Span { return f.span(n) }
 
-// Brief is the source of n for a message; "…" where it is long.
+// Brief returns the source of n for a message, or "…" if it is long.
 func (f *File) Brief(n syntax.Node) string { return f.short(n) }
 
-// span returns the place of n: of its first line, where it has several.
+// span returns the span of n, or of its first line if it has several.
 func (f *File) span(n syntax.Node) diag.Span { return f.between(startIn(n, f.starts), end(n)) }
 
-// between returns the place from a up to b, as far as it is on the line of a. A
-// comment and the blanks before it are left out.
+// between returns the span from a to b, as far as it is on a's line. It excludes a comment and the blanks before it.
 func (f *File) between(a, b syntax.Position) diag.Span {
 	s := diag.Span{Pos: f.pos(a)}
 	if a.Line == b.Line {
@@ -175,8 +174,8 @@ func (f *File) between(a, b syntax.Position) diag.Span {
 	return s
 }
 
-// commentIn returns the offset of the comment in a line that begins with a token;
-// its length when there is none.
+// commentIn returns the offset of the comment in a line that begins with a token, or the line's length if there is
+// none.
 func commentIn(line string) int {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; c {
@@ -198,12 +197,12 @@ func commentIn(line string) int {
 	return len(line)
 }
 
-// token returns the place of text at p, which has no line end.
+// token returns the span of text at p. The text has no line end.
 func (f *File) token(p syntax.Position, text string) diag.Span {
 	return diag.Span{Pos: f.pos(p), Len: utf8.RuneCountInString(text)}
 }
 
-// cut returns the source from a up to b; its lines are joined by \n.
+// cut returns the source from a to b, with its lines joined by \n.
 func (f *File) cut(a, b syntax.Position) string {
 	i, j := int(a.Line)-1, int(b.Line)-1
 	if i < 0 || j < i || j >= len(f.lines) {
@@ -217,11 +216,11 @@ func (f *File) cut(a, b syntax.Position) string {
 	return strings.Join(append(parts, f.lines[j][:to]), "\n")
 }
 
-// markEvery is how many runes of a long line are between two marks.
+// markEvery is the number of runes between two marks of a long line.
 const markEvery = 1024
 
-// mark notes where runes begin in the lines in which it takes long to count them: there may be
-// something to say about many places of one line. Lines of ASCII need no marks.
+// mark records the offsets of runes in lines in which counting them takes long: there may be many findings on one line.
+// ASCII lines need no marks.
 func (f *File) mark() {
 	for n, line := range f.lines {
 		if len(line) <= markEvery || isASCII(line) {
@@ -251,7 +250,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// offset returns the byte offset of rune n of a line, or the length when there are fewer.
+// offset returns the byte offset of rune n of a line, or the length if it has fewer.
 func (f *File) offset(line, n int) int {
 	s := f.lines[line]
 	marks := f.marks[line]

@@ -11,9 +11,8 @@ import (
 
 // Truth values of types and nodes (AS207), and a number before a node (AS310).
 
-// truth is met for every expression whose truth value decides something; by is
-// the word that asks. The parts of `and` and `or` are asked in turn: their left
-// operands when the walk comes to them.
+// truth is called for every expression whose truth value decides something; by is the keyword that tests it. The
+// operands of `and` and `or` are tested separately: the left ones when the walk reaches them.
 func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 	switch x := startree.Unparen(e).(type) {
 	case *syntax.BinaryExpr:
@@ -32,7 +31,7 @@ func (l *linter) truth(e syntax.Expr, s *scope, by string) {
 	}
 }
 
-// operand is met for `x and y` and `x or y`, which ask for the truth of x.
+// operand is called for `x and y` and `x or y`, which test the truth of x.
 func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 	left := startree.Unparen(x.X)
 	for {
@@ -40,7 +39,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 		if !ok || b.Op != syntax.AND && b.Op != syntax.OR {
 			break
 		}
-		left = startree.Unparen(b.Y) // the operand next to this operator; the others had their turn
+		left = startree.Unparen(b.Y) // the operand next to this operator; the others were handled before
 	}
 	k := l.kindOf(left, s)
 	if k.what == unknown {
@@ -78,7 +77,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 	}
 }
 
-// instead says what to ask instead of the truth of e.
+// instead returns what to test instead of the truth of e.
 func (l *linter) instead(e syntax.Expr, k known, s *scope, by string) string {
 	switch k.what {
 	case aCondition:
@@ -93,7 +92,7 @@ func (l *linter) instead(e syntax.Expr, k known, s *scope, by string) string {
 	return "to ask for the type of a value write `isinstance(x, " + l.f.short(startree.Unparen(e)) + ")`"
 }
 
-// testedCondition says how conditions combine, and how one is asked.
+// testedCondition explains how conditions combine, and how to test one.
 func (l *linter) testedCondition(e syntax.Expr, by string) string {
 	switch by {
 	case "and":
@@ -116,7 +115,7 @@ func (l *linter) testedNode(e syntax.Expr, s *scope) string {
 	return "leave the test out, or call the node and test what it gives: `" + l.callee(e) + "(x)`"
 }
 
-// callee returns the source of e as it stands before the parenthesis of a call.
+// callee returns the source of e as written before the parenthesis of a call.
 func (l *linter) callee(e syntax.Expr) string {
 	e = startree.Unparen(e)
 	switch e.(type) {
@@ -133,8 +132,8 @@ func (l *linter) noneOrType(x *syntax.BinaryExpr) {
 	d.Help = append(d.Help, "write `"+t+" | None`")
 }
 
-// asked reports the truth value of e if that is none or, of what attempt and approve give, always the same;
-// nil if nothing is known of e, or it was reported before.
+// asked reports the truth value of e if it has none or, for the results of attempt and approve, always the same one. It
+// returns nil if nothing is known about e, or if it was reported before.
 func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 	inner := startree.Unparen(e)
 	if k.what == unknown || l.tested[inner] {
@@ -149,7 +148,7 @@ func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 		fact = fmt.Sprintf("always gives a %s", k.what)
 	}
 	d := l.report(diag.TruthValue, l.f.span(e), message, fmt.Sprintf("`%s` asks whether this is true", by))
-	if k.what == anAttempt { // of an approval it would go on whatever the person says
+	if k.what == anAttempt { // after an approval the flow would continue whatever the person decides
 		d.Severity = diag.Warning
 	}
 	if k.by != nil && !(maker != "" && k.called) {
@@ -163,7 +162,7 @@ func isNone(e syntax.Expr) bool {
 	return ok && id.Name == "None"
 }
 
-// short returns the source of e for a help text; "…" where it is long.
+// short returns the source of e for a help text, or "…" if it is long.
 func (f *File) short(e syntax.Node) string {
 	const most = 60
 	from, to := startIn(e, f.starts), end(e)
@@ -173,8 +172,7 @@ func (f *File) short(e syntax.Node) string {
 	return f.cut(from, to)
 }
 
-// numberBeforeNode finds `3 >> node`, which the interpreter takes for a shift
-// before the node is asked.
+// numberBeforeNode finds `3 >> node`, which the interpreter treats as a shift before it asks the node.
 func (l *linter) numberBeforeNode(x *syntax.BinaryExpr, s *scope) {
 	n := startree.Unparen(x.X)
 	if u, ok := n.(*syntax.UnaryExpr); ok && u.Op == syntax.MINUS {

@@ -14,22 +14,22 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Arg returns the argument of the named parameter, nil when it was not given.
+// Arg returns the argument of the named parameter, or nil if it was not given.
 func (c *Call) Arg(name string) starlark.Value { return c.Values[c.ParamIndex(name)] }
 
 // Has reports whether the argument was given.
 func (c *Call) Has(name string) bool { return c.Arg(name) != nil }
 
-// Passed reports whether the argument was given, also when it was wrong.
+// Passed reports whether the argument was given, even if it was wrong.
 func (c *Call) Passed(name string) bool { return c.Refs[c.ParamIndex(name)].Given() }
 
-// Str returns a str argument, "" when it was not given.
+// Str returns a str argument, or "" if it was not given.
 func (c *Call) Str(name string) string {
 	s, _ := c.Arg(name).(starlark.String)
 	return string(s)
 }
 
-// StrOr returns a str argument, or the default when it was not given.
+// StrOr returns a str argument, or the default if it was not given.
 func (c *Call) StrOr(name, otherwise string) string {
 	if c.Has(name) {
 		return c.Str(name)
@@ -37,7 +37,7 @@ func (c *Call) StrOr(name, otherwise string) string {
 	return otherwise
 }
 
-// Texts returns an argument that is a text or a list of texts, none when it was not given.
+// Texts returns an argument that is a text or a list of texts. It returns none if it was not given.
 func (c *Call) Texts(name string) []string {
 	switch v := c.Arg(name).(type) {
 	case starlark.String:
@@ -48,7 +48,7 @@ func (c *Call) Texts(name string) []string {
 	return nil
 }
 
-// StringsOf returns values as strings, "" for one that is not a text.
+// StringsOf returns values as strings, with "" for a value that is not a text.
 func StringsOf(values []starlark.Value) []string {
 	return text.Each(values, func(v starlark.Value) string {
 		s, _ := v.(starlark.String)
@@ -56,7 +56,7 @@ func StringsOf(values []starlark.Value) []string {
 	})
 }
 
-// OptInt returns an int argument, nil when it was not given.
+// OptInt returns an int argument, or nil if it was not given.
 func (c *Call) OptInt(name string) *int {
 	if !c.Has(name) {
 		return nil
@@ -65,7 +65,7 @@ func (c *Call) OptInt(name string) *int {
 	return &n
 }
 
-// Int returns an int argument, or the default when it was not given.
+// Int returns an int argument, or the default if it was not given.
 func (c *Call) Int(name string, otherwise int) int {
 	i, ok := c.Arg(name).(starlark.Int)
 	if !ok {
@@ -75,7 +75,7 @@ func (c *Call) Int(name string, otherwise int) int {
 	return int(n)
 }
 
-// Float returns a float argument, or nil when it was not given.
+// Float returns a float argument, or nil if it was not given.
 func (c *Call) Float(name string) *float64 {
 	f, ok := c.Arg(name).(starlark.Float)
 	if !ok {
@@ -85,7 +85,7 @@ func (c *Call) Float(name string) *float64 {
 	return &v
 }
 
-// Bool returns a bool argument, or the default when it was not given.
+// Bool returns a bool argument, or the default if it was not given.
 func (c *Call) Bool(name string, otherwise bool) bool {
 	b, ok := c.Arg(name).(starlark.Bool)
 	if !ok {
@@ -94,7 +94,7 @@ func (c *Call) Bool(name string, otherwise bool) bool {
 	return bool(b)
 }
 
-// Value returns an argument as a value of the engine, null when it was not given.
+// Value returns an argument as a value of the engine, or null if it was not given.
 func (c *Call) Value(name string) (generable.Value, error) {
 	v := c.Arg(name)
 	if v == nil {
@@ -106,28 +106,28 @@ func (c *Call) Value(name string) (generable.Value, error) {
 // Rest returns the arguments of the variadic parameter.
 func (c *Call) Rest() []starlark.Value { return c.rest }
 
-// Branch returns the branch of the run on whose behalf the call is made, nil while composing.
+// Branch returns the branch of the run that makes the call, or nil while composing.
 func (c *Call) Branch() engine.Branch { return c.Env.Branch }
 
 // Thread returns the interpreter's thread.
 func (c *Call) Thread() *starlark.Thread { return c.thread }
 
-// Context returns the context of loading; it is never nil. Runs have their own, which
-// reaches handlers of effects alone.
+// Context returns the context of loading; it is never nil. Runs have their own context, which only handlers of effects
+// receive.
 func (c *Call) Context() context.Context { return c.State.Context }
 
-// Running reports whether the call is made by a function that runs.
+// Running reports whether a running function makes the call.
 func (c *Call) Running() bool { return c.Env.Running() }
 
-// Type returns a type argument, nil when it was not given.
+// Type returns a type argument, or nil if it was not given.
 func (c *Call) Type(name string) *generable.Type { return value.TypeOf(c.Arg(name)) }
 
-// Callback wraps a function argument for the engine, nil when it was not given.
+// FuncArg wraps a function argument for the engine. It returns nil if it was not given.
 func (c *Call) FuncArg(name string) engine.Func {
 	return thread.FuncOf(c.State, c.Arg(name))
 }
 
-// Variable is the variable that takes the call's result, or "".
+// Variable returns the variable that takes the call's result, or "".
 func (c *Call) Variable() string {
 	c.Locate()
 	if c.File == nil {
@@ -136,7 +136,7 @@ func (c *Call) Variable() string {
 	return c.File.NameAt(c.Pos)
 }
 
-// Site says where a node is made by this call, of nodes that the named parameters give.
+// Site returns where this call makes a node from nodes that are the arguments of the named parameters.
 func (c *Call) Site(params ...string) flow.Site {
 	site := flow.Site{Span: c.FuncSpan(), What: c.Row.Name, Name: c.Variable()}
 	for _, name := range params {
@@ -149,7 +149,7 @@ func (c *Call) Site(params ...string) flow.Site {
 	return site
 }
 
-// List is a list argument as values.
+// List returns the items of a list argument.
 func (c *Call) List(name string) []starlark.Value {
 	return Sequence(c.Arg(name))
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// ArgRef remembers how an argument was given, so that its place can be found when needed.
+// ArgRef records how an argument was given, so that its position can be found on demand.
 type ArgRef struct {
-	n    int    // ordinal among the positional arguments, from 1; 0 when not given so
-	Name string // of a keyword argument
+	n    int    // ordinal among the positional arguments, from 1; 0 for others
+	Name string // name of a keyword argument
 }
 
 // Given reports whether the argument was given.
 func (r ArgRef) Given() bool { return r != ArgRef{} }
 
-// Bind gives arguments to the parameters of the row and reports what is wrong with them.
+// Bind assigns arguments to the parameters of the row and reports what is wrong with them.
 func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	params := c.Row.Params
 	c.Values = make([]starlark.Value, len(params))
@@ -53,7 +53,7 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 				c.rest, c.RestRefs = append(c.rest, v), append(c.RestRefs, ref)
 			}
 		default:
-			if !crowded { // said once for all that follow
+			if !crowded { // reported once for all that follow
 				c.tooMany(i, ref, arg)
 			}
 			crowded = true
@@ -63,7 +63,7 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	if n := len(params); n > 0 && params[n-1].Shape == Keywords {
 		catch = &params[n-1]
 	}
-	var unknown []starlark.Tuple // they may be meant for what no other is given for
+	var unknown []starlark.Tuple // they may be meant for parameters without an argument
 	for _, kv := range kwargs {
 		name := string(kv[0].(starlark.String))
 		ref := ArgRef{Name: name}
@@ -96,7 +96,7 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 	}
 }
 
-// routesAlone reports routes without the node that they are of, as in sort >> branch({...}): one mistake.
+// routesAlone reports routes without the node that they belong to, as in sort >> branch({...}), as one mistake.
 func (c *Call) routesAlone(args starlark.Tuple, kwargs []starlark.Tuple) bool {
 	i, routes := c.Row.index["routes"]
 	if !routes || i != 1 || len(args) != 1 || c.fits(&c.Row.Params[0], args[0]) || !c.fits(&c.Row.Params[1], args[0]) {
@@ -113,7 +113,7 @@ func (c *Call) routesAlone(args starlark.Tuple, kwargs []starlark.Tuple) bool {
 	return true
 }
 
-// routesByName reports routes that are given by name instead of in a dict: one mistake, however many there are.
+// routesByName reports routes that are given by name instead of in a dict, as one mistake for all of them.
 func (c *Call) routesByName(unknown []starlark.Tuple) bool {
 	i, routes := c.Row.index["routes"]
 	if !routes || c.Refs[i].Given() || len(unknown) == 0 {
@@ -134,8 +134,7 @@ func (c *Call) routesByName(unknown []starlark.Tuple) bool {
 	return true
 }
 
-// hasOptions reports whether the row's own keywords begin with an underscore, so that any
-// other keyword can be a field.
+// hasOptions reports whether the row's own keywords begin with an underscore, so that any other keyword can be a field.
 func (c *Call) hasOptions() bool {
 	return slices.ContainsFunc(c.keywordNames(), func(name string) bool { return name[0] == '_' })
 }
@@ -149,7 +148,7 @@ func (c *Call) set(i int, v starlark.Value, ref ArgRef) {
 	p := &c.Row.Params[i]
 	c.Refs[i] = ref
 	if _, none := v.(starlark.NoneType); none && !p.Required() && p.Kind.Stub != TypeKind.Stub && p.Kind.Accept != nil {
-		return // None is as good as absent
+		return // None is the same as absent
 	}
 	if w, ok := c.take(p, v, ref); ok {
 		c.Values[i] = w
@@ -174,9 +173,9 @@ func (c *Call) take(p *Param, v starlark.Value, ref ArgRef) (starlark.Value, boo
 		found := p.Kind.vetted(p, w)
 		c.blame(p, ref, found)
 		whole := slices.ContainsFunc(found, func(f Fault) bool { return f.Part == Piece{} })
-		return w, !whole || p.Shape > KeywordOnly || p.Required() // else as if it were not given
+		return w, !whole || p.Shape > KeywordOnly || p.Required() // otherwise it counts as not given
 	}
-	if n, ok := v.(*value.Node); ok && n.Node.Failed() { // that was reported, and is why it does not fit
+	if n, ok := v.(*value.Node); ok && n.Node.Failed() { // the failed node was reported, and is the reason why it does not fit
 		c.Incomplete, c.halted = true, c.halted || !p.aside
 		return nil, false
 	}
@@ -235,8 +234,7 @@ func (c *Call) tooMany(i int, ref ArgRef, v starlark.Value) {
 	d.Help = append(d.Help, c.Row.Signature())
 }
 
-// byName lists the parameters that are given by keyword alone, without those that few calls need, where
-// there are others.
+// byName lists the keyword-only parameters, except those that few calls need, if there are others.
 func (b *Builtin) byName() (names []string) {
 	var all []string
 	for i := range b.Params {
@@ -265,8 +263,8 @@ func (c *Call) keywordNames() []string {
 	return names
 }
 
-// unknown reports a keyword that the builtin does not have. One that is near is not missed then, and
-// a node is made as if the name were right, so that what follows is looked at.
+// unknown reports a keyword that the builtin does not have. A similar parameter then does not count as missing, and a
+// node is made as if the name were right, so that the rest is checked.
 func (c *Call) unknown(name string, v starlark.Value) {
 	names := c.keywordNames()
 	d := c.Problemf(diag.UnknownArgument, c.NameSpan(name), "%s has no argument %s", c.Row.shownName(), name)
@@ -274,7 +272,7 @@ func (c *Call) unknown(name string, v starlark.Value) {
 	switch {
 	case help != "":
 		d.Help = append(d.Help, help)
-		for i := range c.Row.Params { // what the remedy gives is not missed as well
+		for i := range c.Row.Params { // what the remedy adds does not count as missing
 			if p := &c.Row.Params[i]; p.Required() && !c.Refs[i].Given() && (strings.Contains(help, p.Name+" = ") || strings.Contains(help, p.Name+"(")) {
 				c.Refs[i] = ArgRef{Name: name}
 			}
@@ -296,7 +294,7 @@ func (c *Call) unknown(name string, v starlark.Value) {
 	w, ok := p.Kind.Takes(v)
 	_, failed := v.(*value.Failed)
 	switch {
-	case ok && !failed && c.Row.Returns == "node" && len(p.Kind.vetted(p, w)) == 0: // else a wrong guess would tell
+	case ok && !failed && c.Row.Returns == "node" && len(p.Kind.vetted(p, w)) == 0: // otherwise a wrong guess would be reported
 		c.Values[i] = w
 	case !p.aside:
 		c.halted = true
@@ -311,8 +309,7 @@ func (c *Call) missing(p *Param) {
 	}
 }
 
-// unswapped puts two arguments that stand in each other's place in order, and reports that: each fits
-// the parameter of the other, and neither its own. It is one mistake.
+// unswapped swaps two arguments of which each fits only the parameter of the other, and reports that as one mistake.
 func (c *Call) unswapped(args starlark.Tuple) starlark.Tuple {
 	params := c.Row.Params
 	for i := 0; i+1 < len(args) && i+1 < len(params); i++ {
@@ -333,7 +330,7 @@ func (c *Call) unswapped(args starlark.Tuple) starlark.Tuple {
 	return args
 }
 
-// shownName is how a script calls the builtin: fs.read, agent, as_tool of a node.
+// shownName returns the builtin's name as a script calls it: fs.read, agent, as_tool of a node.
 func (b *Builtin) shownName() string {
 	if b.IsMember() || b.Of == "memory" {
 		return b.QualifiedName()

@@ -12,29 +12,29 @@ import (
 	"github.com/agentscript/agentscript/engine/agent"
 )
 
-// The kinds of numbers of which not every one makes sense. What is wrong with one is said while the
-// arguments are bound, together with all else that is wrong with the call.
+// The kinds of numbers with a restricted range. Errors in them are reported while the arguments are bound, together
+// with the other errors of the call.
 var (
-	// BoundKind takes what bounds something: how often, how many. Nothing is within less than 1.
+	// BoundKind takes a bound on how often or how many, which is at least 1.
 	BoundKind = LeastKind(1, diag.LoopBound)
 	// CountKind takes a count.
 	CountKind = Ints(func(p *Param, n int64) []Fault {
 		return FaultIf(n < 0, leaveOut(p, "leave it out where nothing is to be bounded"), "want a count, got %d", n)
 	})
-	// MendsKind takes how often something is done about one call.
+	// MendsKind takes the number of times that one failed call is handled.
 	MendsKind = Ints(func(_ *Param, n int64) []Fault {
 		return FaultIf(n < 1 || n > agent.MaxRecoverySteps, "one call is mended in so many steps at most", "want 1 to %d, got %d", agent.MaxRecoverySteps, n)
 	})
 )
 
-// LeastKind takes numbers from a least one on.
+// LeastKind takes numbers from a minimum on.
 func LeastKind(least int64, code diag.Code) *Kind {
 	return Ints(func(p *Param, n int64) []Fault {
 		return Coded(code, FaultIf(n < least, leaveOut(p, ""), "want at least %d, got %d", least, n))
 	})
 }
 
-// leaveOut is what helps where a default would do.
+// leaveOut returns the help if a default would do.
 func leaveOut(p *Param, unbounded string) string {
 	switch p.Default {
 	case "":
@@ -45,7 +45,7 @@ func leaveOut(p *Param, unbounded string) string {
 	return "leave it out for the default of " + p.Default
 }
 
-// CapKind takes a bound of a budget that cannot be 0, for a reason.
+// CapKind takes a bound of a budget that cannot be 0, and the reason why.
 func CapKind(why, help string) *Kind {
 	return Ints(func(p *Param, n int64) []Fault {
 		if n != 0 {
@@ -55,7 +55,7 @@ func CapKind(why, help string) *Kind {
 	})
 }
 
-// RangeKind takes numbers from 0 to a greatest one.
+// RangeKind takes numbers from 0 to a maximum.
 func RangeKind(most float64) *Kind {
 	return Vetted(FloatKind, func(p *Param, v starlark.Value) []Fault {
 		f := FloatOf(v)
@@ -69,13 +69,13 @@ func RangeKind(most float64) *Kind {
 	})
 }
 
-// FloatOf is a number of a kind that takes float.
+// FloatOf returns the number that a value of a kind of floats is.
 func FloatOf(v starlark.Value) float64 {
 	f, _ := v.(starlark.Float)
 	return float64(f)
 }
 
-// NameKind takes names that a position in a run can hold: reviewer#1/lookup[2].
+// NameKind takes names that are valid in a position in a run: reviewer#1/lookup[2].
 var NameKind = Texts(func(p *Param, name string) []Fault {
 	bad := strings.IndexFunc(name, func(r rune) bool { return strings.ContainsRune("/#[]", r) || unicode.IsControl(r) })
 	switch {

@@ -15,7 +15,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Call is one call of a builtin: its bound arguments, and where it stands.
+// Call is one call of a builtin: its bound arguments, and its position.
 type Call struct {
 	Row      *Builtin
 	State    *script.State
@@ -23,26 +23,26 @@ type Call struct {
 	thread   *starlark.Thread
 	Receiver starlark.Value
 
-	Values   []starlark.Value // by parameter; nil when not given
+	Values   []starlark.Value // by parameter; nil if not given
 	Refs     []ArgRef         // by parameter
-	rest     []starlark.Value // of the variadic parameter
+	rest     []starlark.Value // arguments of the variadic parameter
 	RestRefs []ArgRef         // of rest
-	Kwargs   []starlark.Tuple // of the keywords parameter
+	Kwargs   []starlark.Tuple // arguments of the keywords parameter
 
-	Incomplete bool // a stand-in is among the arguments: stay silent about it
+	Incomplete bool // a stand-in is among the arguments: do not report it again
 	Problems   diag.List
-	halted     bool // what was wrong while binding leaves nothing to look into
-	Flawed     bool // something was wrong while binding
+	halted     bool // after the errors in binding there is nothing left to check
+	Flawed     bool // binding reported an error
 
-	crossed  int // the first of two arguments, from 1, that stand in each other's place
+	crossed  int // the first of two swapped arguments, from 1
 	looked   bool
 	CallSite source.Call
-	parts    map[ArgRef]source.Parts // of arguments that were asked for theirs
+	parts    map[ArgRef]source.Parts // parts of arguments, computed on demand
 	File     *source.File
 	Pos      syntax.Position
 }
 
-// call binds arguments and runs the row. All mistakes of one call are reported together.
+// call binds arguments and runs the row. It reports all mistakes of a call together.
 func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	e := script.EnvOf(thread)
 	if e == nil {
@@ -73,7 +73,7 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	c.Problems, c.Flawed = nil, len(said) > 0
 	v, err := c.carryOut()
 	switch {
-	case err != nil: // the file ends here
+	case err != nil: // loading of the file ends here
 		c.State.Session.Report(said...)
 		return nil, err
 	case len(c.Problems) > 0:
@@ -84,7 +84,7 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	case c.Flawed:
 		c.State.Session.Report(said...)
 		if n, ok := v.(*value.Node); ok && b.Group == GroupCompose {
-			c.State.Session.Refuse(n.Node) // what fails claims nothing
+			c.State.Session.Refuse(n.Node) // a failed node claims no place
 		} else if v == nil {
 			v = c.Placeholder()
 		}
@@ -92,7 +92,8 @@ func (b *Builtin) call(thread *starlark.Thread, recv starlark.Value, args starla
 	return v, nil
 }
 
-// asCall reports a call in the form that functions have, retry(write, "x"), which composes nothing; nil where it is none.
+// asCall reports a call in the form for running functions, retry(write, "x"), which composes nothing. It returns nil
+// for any other call.
 func (c *Call) asCall(args starlark.Tuple, kwargs []starlark.Tuple) *diag.Diagnostic {
 	if c.Row.InRun == nil || c.Incomplete || c.Running() {
 		return nil
@@ -125,7 +126,7 @@ func (c *Call) asCall(args starlark.Tuple, kwargs []starlark.Tuple) *diag.Diagno
 		Help:    []string{"use it in a function that runs: def main(x): result = " + name + "(...); to compose a node, leave the input out"}}
 }
 
-// first is the first argument that a call passes on, nil for none.
+// first returns the first argument that a call passes on, or nil.
 func (c *Call) first() starlark.Value {
 	if len(c.rest) == 0 {
 		return starlark.None
@@ -133,11 +134,11 @@ func (c *Call) first() starlark.Value {
 	return c.rest[0]
 }
 
-// stepsPerItem is what a builtin takes off the steps of loading for each item of its arguments: a list that is
-// written once may be given to many calls.
+// stepsPerItem is the number of loading steps charged for each item of a builtin's arguments: a list that is written
+// once may be passed to many calls.
 const stepsPerItem = 8
 
-// spend takes off the steps of loading what the size of the arguments makes of them.
+// spend charges loading steps for the size of the arguments.
 func spend(c *script.State, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	items := 0
 	for _, v := range args {
@@ -152,7 +153,8 @@ func spend(c *script.State, args starlark.Tuple, kwargs []starlark.Tuple) error 
 	return c.Spend(stepsPerItem * items)
 }
 
-// itemsPerTest is how many items a test of a condition counts as: it is compared with those of other routes.
+// itemsPerTest is the number of items that a test of a condition counts as: it is compared with the tests of other
+// routes.
 const itemsPerTest = 16
 
 // itemsIn counts the items of a list, tuple or dict, and the tests of a condition.
@@ -170,7 +172,7 @@ func itemsIn(v starlark.Value) int {
 	return 0
 }
 
-// carryOut runs the row, where it can be called.
+// carryOut runs the row, if it can be called here.
 func (c *Call) carryOut() (starlark.Value, error) {
 	switch b := c.Row; {
 	case b.AtTop && (c.Running() || c.State.Sealed.Load()):
@@ -187,7 +189,7 @@ func (c *Call) carryOut() (starlark.Value, error) {
 	return c.Row.Func(c)
 }
 
-// Made is the result of a call that makes v, unless a stand-in is among its arguments.
+// Made returns v, the result of a call, unless a stand-in is among its arguments.
 func (c *Call) Made(v starlark.Value) (starlark.Value, error) {
 	if c.Incomplete {
 		return c.Placeholder(), nil
@@ -195,15 +197,15 @@ func (c *Call) Made(v starlark.Value) (starlark.Value, error) {
 	return v, nil
 }
 
-// Problemf adds a diagnostic to what the call will report.
+// Problemf adds a diagnostic to those that the call will report.
 func (c *Call) Problemf(code diag.Code, at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := &diag.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...)}
 	c.Problems = append(c.Problems, d)
 	return d
 }
 
-// Fail reports mistakes. While composing, a stand-in takes the place of the result and the
-// file goes on; in a run the call raises.
+// Fail reports mistakes. While composing, it returns a stand-in for the result, and the file continues; in a run, the
+// call fails.
 func (c *Call) Fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 	c.Problems = nil
 	if c.Running() {
@@ -213,14 +215,14 @@ func (c *Call) Fail(found ...*diag.Diagnostic) (starlark.Value, error) {
 	return c.Placeholder(), nil
 }
 
-// nodeKinds are the kinds of what the builtins make.
+// nodeKinds are the kinds of nodes that the builtins make.
 var nodeKinds = map[string]flow.NodeKind{"agent": flow.AgentNode, "load_flow": flow.GraphNode, "fn": flow.FnNode, "approval": flow.ApprovalNode, "pick": flow.PickNode,
 
 	"template": flow.TemplateNode, "then": flow.PipelineNode, "par": flow.ParallelNode, "forum": flow.ForumNode,
 	"loop": flow.LoopNode, "branch": flow.BranchNode, "each": flow.EachNode, "graph": flow.GraphNode, "fallback": flow.FallbackNode, "race": flow.RaceNode,
 	"retry": flow.RetryNode, "vote": flow.VoteNode, "wrap": flow.WrapNode, "handoff": flow.HandoffNode, "verify": flow.VerifyNode, "bounded": flow.BoundedNode}
 
-// Placeholder is what a failed call gives.
+// Placeholder returns the result of a failed call.
 func (c *Call) Placeholder() starlark.Value {
 	switch c.Row.Returns {
 	case "node":
@@ -237,7 +239,7 @@ func (c *Call) Locate() {
 		return
 	}
 	c.looked = true
-	if c.thread == nil { // looked at before it is made
+	if c.thread == nil { // checked before it is made
 		c.CallSite, _ = c.File.CallAt(c.Pos)
 		return
 	}
@@ -255,7 +257,7 @@ func (c *Call) Locate() {
 		return
 	}
 	at := script.Key(c.Pos)
-	site, ok := u.Calls[at] // a factory makes many nodes at one place
+	site, ok := u.Calls[at] // a factory makes many nodes at one position
 	if !ok {
 		site, _ = c.File.CallAt(c.Pos)
 		if u.Calls == nil {
@@ -266,7 +268,7 @@ func (c *Call) Locate() {
 	c.CallSite = site
 }
 
-// FuncSpan is the place of the function that is called.
+// FuncSpan returns the span of the called function.
 func (c *Call) FuncSpan() diag.Span {
 	c.Locate()
 	if c.CallSite.Fn.IsValid() {
@@ -275,7 +277,7 @@ func (c *Call) FuncSpan() diag.Span {
 	return diag.Span{Pos: script.Position(c.Pos)}
 }
 
-// NameSpan is the place of a keyword.
+// NameSpan returns the span of a keyword.
 func (c *Call) NameSpan(name string) diag.Span {
 	c.Locate()
 	for _, a := range c.CallSite.Args {
@@ -286,7 +288,7 @@ func (c *Call) NameSpan(name string) diag.Span {
 	return c.RefSpan(ArgRef{Name: name})
 }
 
-// RefSpan finds an argument in the source: itself, or the *args or **kwargs that it is from.
+// RefSpan finds an argument in the source: itself, or the *args or **kwargs that contains it.
 func (c *Call) RefSpan(ref ArgRef) diag.Span {
 	c.Locate()
 	n := 0
@@ -305,7 +307,7 @@ func (c *Call) RefSpan(ref ArgRef) diag.Span {
 	return c.FuncSpan()
 }
 
-// ArgSpan is the place of the argument of a parameter.
+// ArgSpan returns the span of the argument of a parameter.
 func (c *Call) ArgSpan(name string) diag.Span {
 	if i := c.ParamIndex(name); c.Refs[i].Given() {
 		return c.RefSpan(c.Refs[i])
@@ -313,7 +315,7 @@ func (c *Call) ArgSpan(name string) diag.Span {
 	return c.FuncSpan()
 }
 
-// ParamIndex finds a parameter of the row; a name that the row does not have is a panic.
+// ParamIndex returns the index of a parameter of the row. It panics if the row has no such parameter.
 //
 //go:noinline
 func (c *Call) ParamIndex(name string) int {
@@ -324,14 +326,14 @@ func (c *Call) ParamIndex(name string) int {
 	return i
 }
 
-// CalledKind takes what attempt calls: functions, builtins, types, and nodes.
+// CalledKind takes what attempt can call: functions, builtins, types, and nodes.
 var CalledKind = CalledBy("attempt")
 
-// NodesKind takes a node, or one list of nodes in the place of all.
+// NodesKind takes a node, or one list of nodes instead of all of them.
 var NodesKind = &Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
 	Accept: value.Either(value.As[*value.Node], value.As[*starlark.List], value.As[starlark.Tuple]), Hint: value.HintNode}
 
-// NextKind takes what makes a next value: a function or a node.
+// NextKind takes what returns a next value: a function or a node.
 var NextKind = &Kind{Word: "function or node", Stub: "Callable | Node",
 	Accept: value.Either(value.As[*value.Node], value.AcceptFunction), Hint: func(v starlark.Value) string {
 		if n, ok := v.(starlark.Int); ok {
@@ -340,7 +342,7 @@ var NextKind = &Kind{Word: "function or node", Stub: "Callable | Node",
 		return ""
 	}}
 
-// ItemsKind takes what can be gone through more than once, in an order.
+// ItemsKind takes what can be iterated over more than once, in a fixed order.
 var ItemsKind = &Kind{Word: "list", Stub: "list",
 	Accept: func(v starlark.Value) (starlark.Value, bool) {
 		switch v.(type) {
@@ -364,7 +366,7 @@ var ItemsKind = &Kind{Word: "list", Stub: "list",
 		return "put it into a list: [...]"
 	}}
 
-// Sequence lists the items of an argument.
+// Sequence returns the items of an argument.
 func Sequence(v starlark.Value) []starlark.Value {
 	seq, ok := v.(starlark.Iterable)
 	if !ok {
@@ -373,7 +375,7 @@ func Sequence(v starlark.Value) []starlark.Value {
 	return slices.Collect(starlark.Elements(seq))
 }
 
-// PredicateKind takes conditions as data alone.
+// PredicateKind takes only conditions as data.
 var PredicateKind = &Kind{Word: "condition", Stub: "Predicate", Accept: value.As[*value.Predicate], Hint: func(v starlark.Value) string {
 	if _, ok := value.AcceptFunction(v); ok {
 		return "a condition as data is needed here, such as ge(1) & le(10)"

@@ -34,7 +34,7 @@ func OneOf(words ...string) *Kind {
 	return k
 }
 
-// AnyOf accepts what one of the given kinds does, the first that fits.
+// AnyOf accepts what one of the given kinds accepts; the first that fits is used.
 //
 //go:noinline
 func AnyOf(kinds ...*Kind) *Kind {
@@ -70,10 +70,10 @@ func AnyOf(kinds ...*Kind) *Kind {
 	return k
 }
 
-// Subject is what a text may name.
+// Subject is the kind of thing that a text names.
 type Subject string
 
-// What the texts that builtins take name.
+// The subjects of texts that builtins take.
 const (
 	AgentName     Subject = "agent"
 	ToolName      Subject = "tool"
@@ -82,12 +82,12 @@ const (
 	OperationName Subject = "operation" // sh.run, http.get
 	ModelName     Subject = "model"
 	TypeName      Subject = "type"
-	FieldName     Subject = "field" // of what a node returns
-	FilePath      Subject = "file"  // relative to the file of the script
+	FieldName     Subject = "field" // a field of the node's output
+	FilePath      Subject = "file"  // relative to the script's file
 	RecordPath    Subject = "record"
 )
 
-// Naming is a kind whose texts name something: editors and prompts offer what there is.
+// Naming returns a kind whose texts name something: editors and prompts complete them.
 //
 //go:noinline
 func Naming(k *Kind, subjects ...Subject) *Kind {
@@ -96,7 +96,7 @@ func Naming(k *Kind, subjects ...Subject) *Kind {
 	return &named
 }
 
-// Named lists what texts of the kind, or of its items, name.
+// Named lists the subjects of texts of the kind, or of its items.
 func (k *Kind) Named() []Subject {
 	named := slices.Clone(k.names)
 	for i := range k.alts {
@@ -108,14 +108,14 @@ func (k *Kind) Named() []Subject {
 	return named
 }
 
-// Worded is a kind by another word, such as a shorter one for all that either lists.
+// Worded returns a kind under another word, for example a shorter one for a union of kinds.
 func Worded(word string, k *Kind) *Kind {
 	worded := *k
 	worded.Word = word
 	return &worded
 }
 
-// Hinted is a kind that says more of what to write instead.
+// Hinted returns a kind with more advice on what to write instead.
 //
 //go:noinline
 func Hinted(k *Kind, hint func(starlark.Value) string) *Kind {
@@ -124,12 +124,12 @@ func Hinted(k *Kind, hint func(starlark.Value) string) *Kind {
 	return &hinted
 }
 
-// Saying returns a hint for all that is not of a kind.
+// Saying returns a hint for everything that is not of a kind.
 func Saying(hint string) func(starlark.Value) string {
 	return func(starlark.Value) string { return hint }
 }
 
-// Vetted is a kind of which not every value will do.
+// Vetted returns a kind that does not accept all its values.
 //
 //go:noinline
 func Vetted(k *Kind, vet func(*Param, starlark.Value) []Fault) *Kind {
@@ -138,7 +138,7 @@ func Vetted(k *Kind, vet func(*Param, starlark.Value) []Fault) *Kind {
 	return &vetted
 }
 
-// Texts is a kind of texts of which not every one will do.
+// Texts returns a kind of texts that does not accept all texts.
 //
 //go:noinline
 func Texts(vet func(p *Param, s string) []Fault) *Kind {
@@ -148,7 +148,7 @@ func Texts(vet func(p *Param, s string) []Fault) *Kind {
 	})
 }
 
-// Ints is a kind of whole numbers of which not every one will do.
+// Ints returns a kind of whole numbers that does not accept all of them.
 //
 //go:noinline
 func Ints(vet func(p *Param, n int64) []Fault) *Kind {

@@ -1,3 +1,3 @@
-// Package table has the rows that builtins are: a row's parameters unpack the arguments of a
-// call, and are its help, its entry of the reference and its stub.
+// Package table has the rows of the builtins. A row's parameters unpack the arguments of a call, and are the source of
+// its help, its entry in the reference and its stub.
 package table

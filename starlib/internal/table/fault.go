@@ -15,20 +15,20 @@ import (
 // Fault is what is wrong with an argument, or with a part of one.
 type Fault struct {
 	Part Piece
-	Code diag.Code // diag.WrongArgument when it is ""
-	Text string    // behind the argument's name: "want str, got int 3"
-	Full bool      // the text is the whole message
+	Code diag.Code // "" means diag.WrongArgument
+	Text string    // follows the argument's name: "want str, got int 3"
+	Full bool      // Text is the whole message
 	Help []string
 
-	given starlark.Value // what should be of the kind; nil where that is not what is wrong
+	given starlark.Value // what should be of the kind; nil if something else is wrong
 	kind  *Kind
 }
 
-// Piece is an item of a list or an entry of a dict. The zero piece is the argument as a whole.
+// Piece is an item of a list or an entry of a dict. The zero Piece is the whole argument.
 type Piece struct {
 	N   int // counted from 1
 	Key string
-	At  bool // of an entry: it is about the key itself
+	At  bool // for an entry: the fault is in the key
 }
 
 func (p Piece) String() string {
@@ -41,7 +41,7 @@ func (p Piece) String() string {
 	return ""
 }
 
-// Faultf makes a fault of one remedy; "" is none.
+// Faultf returns a fault with one remedy, or without one if help is "".
 func Faultf(help, format string, args ...any) []Fault {
 	f := Fault{Text: fmt.Sprintf(format, args...)}
 	if help != "" {
@@ -50,7 +50,7 @@ func Faultf(help, format string, args ...any) []Fault {
 	return []Fault{f}
 }
 
-// FaultIf makes a fault of what is wrong, none of what is not.
+// FaultIf returns a fault if wrong is true, and none otherwise.
 func FaultIf(wrong bool, help, format string, args ...any) []Fault {
 	if !wrong {
 		return nil
@@ -66,10 +66,10 @@ func Coded(code diag.Code, found []Fault) []Fault {
 	return found
 }
 
-// mostFaults is how many parts of one argument are reported.
+// mostFaults bounds the parts of an argument that are reported.
 const mostFaults = 5
 
-// Vetted lists what is wrong with a value that the kind takes.
+// vetted lists what is wrong with a value that the kind accepts.
 func (k *Kind) vetted(p *Param, v starlark.Value) []Fault {
 	if _, failed := v.(*value.Failed); failed || v == nil {
 		return nil
@@ -94,8 +94,8 @@ func (k *Kind) vetted(p *Param, v starlark.Value) []Fault {
 	return found
 }
 
-// misfits lists what is wrong with the parts of a list or dict that the kind does not take because
-// of them; none where it is the value itself that is wrong.
+// misfits lists what is wrong with the parts of a list or dict that the kind rejects because of them. It returns none
+// if the value itself is wrong.
 func (k *Kind) misfits(p *Param, v starlark.Value) []Fault {
 	for i := range k.alts {
 		if found := k.alts[i].misfits(p, v); found != nil {
@@ -132,7 +132,7 @@ func (k *Kind) misfits(p *Param, v starlark.Value) []Fault {
 
 func (k *Kind) isNode() bool { return k.Word == NodeKind.Word || k.Word == NodesKind.Word }
 
-// partsOf goes through the items of a list, or the entries of a dict with the keys that are no text.
+// partsOf iterates over the items of a list, or over the entries of a dict and the keys that are not texts.
 func (k *Kind) partsOf(v starlark.Value) func(yield func(Piece, starlark.Value) bool) {
 	return func(yield func(Piece, starlark.Value) bool) {
 		n := 0
@@ -158,7 +158,7 @@ func (k *Kind) partsOf(v starlark.Value) func(yield func(Piece, starlark.Value) 
 	}
 }
 
-// blame reports the faults of an argument, each at the part that it is about.
+// blame reports the faults of an argument, each at the part it is about.
 func (c *Call) blame(p *Param, ref ArgRef, found []Fault) {
 	name := p.Name
 	if p.Shape == Keywords {
@@ -181,7 +181,7 @@ func (c *Call) blame(p *Param, ref ArgRef, found []Fault) {
 	}
 }
 
-// Parts returns the parts of an argument that is written out as a list or a dict.
+// Parts returns the parts of an argument that is a list or dict literal.
 func (c *Call) Parts(ref ArgRef) source.Parts {
 	c.Locate()
 	if c.File == nil {
@@ -198,7 +198,7 @@ func (c *Call) Parts(ref ArgRef) source.Parts {
 	return p
 }
 
-// PartSpan is the place of a part of an argument, where that is written out; else the argument's.
+// PartSpan returns the span of a part of a literal argument, or the argument's span.
 func (c *Call) PartSpan(ref ArgRef, p Piece) diag.Span {
 	at := c.RefSpan(ref)
 	if p.N == 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// ReadFile returns the content of a file that belongs to the script from then on. It is not ok when
-// it cannot be had, which was complained of or is the error.
+// ReadFile returns the content of a file, which from then on belongs to the script. If ok is false, the file could not
+// be read; that was reported or is the error.
 func (c *Call) ReadFile(name string, at diag.Span) (content string, ok bool, err error) {
 	c.Locate()
 	from := c.State.ByName[c.Pos.Filename()]

@@ -10,14 +10,13 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// CalledBy is what a builtin calls in a run, with what to write instead of a call that was made
-// already.
+// CalledBy returns the kind of what a builtin calls in a run, with advice for a call that was made already.
 func CalledBy(name string) *Kind {
 	return Hinted(NextKind, Saying(fmt.Sprintf("give the function and its arguments apart: %s(f, x) calls f itself", name)))
 }
 
-// AlternativesKind takes what race and fallback choose among: [f, g], called with the same
-// arguments, or [(f, x), (g, y)].
+// AlternativesKind takes the alternatives of race and fallback: [f, g], called with the same arguments, or [(f, x), (g,
+// y)].
 func AlternativesKind(name string) *Kind {
 	called := func(v starlark.Value) bool {
 		if call, ok := v.(starlark.Tuple); ok {
@@ -57,14 +56,14 @@ func AlternativesKind(name string) *Kind {
 		}}
 }
 
-// ArgumentsBesideCalls reports arguments beside calls that bring their own.
+// ArgumentsBesideCalls reports arguments in addition to calls that have their own.
 func ArgumentsBesideCalls(at diag.Span, name string) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: name + " is given arguments beside calls that bring their own",
 		Help: []string{fmt.Sprintf("write %s([(f, x), (g, y)]), or %s([f, g], x)", name, name)}}
 }
 
-// WithoutInput tells of a node that would be called without its input, or with more. That is no
-// failure of the call, which the builtin would catch.
+// WithoutInput reports a node that would be called without its input, or with more than it. That is not a failure of
+// the call, which the builtin would catch.
 func WithoutInput(name string, f starlark.Value, args int, at diag.Span) *diag.Diagnostic {
 	n, ok := f.(*value.Node)
 	if !ok || args == 1 {
@@ -81,7 +80,7 @@ func WithoutInput(name string, f starlark.Value, args int, at diag.Span) *diag.D
 	return d
 }
 
-// callOf shows how a builtin calls something in a run.
+// callOf returns a call that a builtin makes in a run, as text.
 func callOf(name, f string) string {
 	if name == "race" || name == "fallback" {
 		return fmt.Sprintf("%s([%s, ...], x)", name, f)
@@ -89,12 +88,12 @@ func callOf(name, f string) string {
 	return fmt.Sprintf("%s(%s, x)", name, f)
 }
 
-// Unnamed adds how a type gets a name.
+// Unnamed adds how to name a type.
 func Unnamed(d *diag.Diagnostic) {
 	d.Help = append(d.Help, "assign the type to a variable first, or name it with _name = \"Name\"")
 }
 
-// CallsInList is the remedy for calls that are given one by one.
+// CallsInList is the remedy for calls that are given as separate arguments.
 const CallsInList = "put the calls into a list: parallel([(f, x), (g, y)]), and what they share into each"
 
 // NoItems reports a call of parallel without items.
@@ -103,7 +102,7 @@ func NoItems(at diag.Span, f string) *diag.Diagnostic {
 		Help: []string{"parallel(" + f + ", items), or a list of calls: parallel([(" + f + ", x)])"}}
 }
 
-// ItemsBesideCalls reports items beside a list of calls.
+// ItemsBesideCalls reports items in addition to a list of calls.
 func ItemsBesideCalls(at diag.Span) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: "parallel takes a list of calls alone",
 		Help: []string{"each call brings its own arguments: [(f, x), (g, x)]"}}
@@ -114,5 +113,5 @@ func NoStages(at diag.Span) *diag.Diagnostic {
 	return &diag.Diagnostic{Code: diag.MissingArgument, Span: at, Message: "stream needs stages for its items", Help: []string{"stream(items, f, g): functions or nodes"}}
 }
 
-// MemoryAtTop is what helps a memory that is made in a function that runs.
+// MemoryAtTop is the help for a memory that is made in a running function.
 const MemoryAtTop = `move it to the top level, as in notes = memory("notes"): functions may use notes`

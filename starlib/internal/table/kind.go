@@ -24,26 +24,26 @@ type Kind struct {
 	Word string // "str", "list of nodes"
 	Stub string // "str", "list[Node]"
 
-	// accept returns the argument in the form that the builtin reads, or false.
+	// Accept returns the argument in the form that the builtin reads, or false.
 	Accept func(starlark.Value) (starlark.Value, bool)
-	// hint says what to write instead of a wrong argument, or "".
+	// Hint says what to write instead of a wrong argument, or "".
 	Hint func(starlark.Value) string
-	// guess returns what must be meant by a wrong argument: it is reported, and the call goes on with it.
+	// Guess returns what a wrong argument must mean: the argument is reported, and the call continues with the guess.
 	Guess func(starlark.Value) (starlark.Value, bool)
 	// item is the kind of the items of a list, or of the values of a dict.
 	item *Kind
 	dict bool
-	// alts are the kinds of which one does.
+	// alts are the kinds of which one must accept the argument.
 	alts []*Kind
 	// names is what a text of the kind names.
 	names []Subject
-	// vet tells what is wrong with a value that is of the kind: a number that is too small, a name
-	// that is none. The builtin is called all the same, so that what else is wrong is said at once:
-	// as if an argument that is wrong as a whole were not given, with one of which a part is.
+	// vet returns what is wrong with a value of the kind: a number that is too small, an invalid name. The builtin is
+	// called nevertheless, so that its other errors are reported at once: without the argument if all of it is wrong,
+	// with it if only a part is.
 	vet func(*Param, starlark.Value) []Fault
 }
 
-// Kinds of arguments that hosts commonly need.
+// The kinds of arguments that hosts commonly need.
 var (
 	AnyKind   = &Kind{Word: "a value", Stub: "Any"}
 	StrKind   = &Kind{Word: "str", Stub: "str", Accept: value.As[starlark.String], Hint: hintStr}
@@ -57,7 +57,7 @@ var (
 	NodeKind  = &Kind{Word: "node", Stub: "Node", Accept: value.As[*value.Node], Hint: value.HintNode}
 )
 
-// acceptInt takes integers that fit int64 and whole floats.
+// acceptInt accepts integers that fit int64 and whole floats.
 func acceptInt(v starlark.Value) (starlark.Value, bool) {
 	switch v := v.(type) {
 	case starlark.Int:
@@ -71,7 +71,7 @@ func acceptInt(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
-// AcceptFloat takes numbers, as a float.
+// AcceptFloat accepts numbers, as a float.
 func AcceptFloat(v starlark.Value) (starlark.Value, bool) {
 	switch v := v.(type) {
 	case starlark.Float:
@@ -83,10 +83,10 @@ func AcceptFloat(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
-// AcceptList takes lists and tuples; builtins read both as a starlark.Sequence.
+// AcceptList accepts lists and tuples; builtins read both as a starlark.Sequence.
 var AcceptList = value.Either(value.As[*starlark.List], value.As[starlark.Tuple])
 
-// hintStr says how a text is made of what is none.
+// hintStr says how to convert a value to a text.
 func hintStr(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.Int, starlark.Float:
@@ -101,7 +101,7 @@ func hintStr(v starlark.Value) string {
 	return ""
 }
 
-// hintInt says how a number is written.
+// hintInt says how to write a number.
 func hintInt(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
@@ -127,7 +127,7 @@ func hintBool(v starlark.Value) string {
 	return "write True or False"
 }
 
-// guessBool reads the words that others have for truth.
+// guessBool reads the words for truth values in other languages.
 func guessBool(v starlark.Value) (starlark.Value, bool) {
 	s, _ := v.(starlark.String)
 	switch strings.ToLower(string(s)) {
@@ -146,14 +146,14 @@ func hintFloat(v starlark.Value) string {
 	return "write a number: 0.5"
 }
 
-// guessFloat reads a number that stands in quotes.
+// guessFloat reads a number in quotes.
 func guessFloat(v starlark.Value) (starlark.Value, bool) {
 	s, _ := v.(starlark.String)
 	f, err := strconv.ParseFloat(strings.TrimPrefix(string(s), "$"), 64)
 	return starlark.Float(f), err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// CallHint says how a dict of arguments, or a part of a call, is written as a call.
+// CallHint says how to write a dict of arguments, or a part of a call, as a call.
 func CallHint(name string, params ...string) func(starlark.Value) string {
 	return func(v starlark.Value) string {
 		words := params[:1]
@@ -167,14 +167,14 @@ func CallHint(name string, params ...string) func(starlark.Value) string {
 	}
 }
 
-// guessInt reads a number that stands in quotes.
+// guessInt reads a number in quotes.
 func guessInt(v starlark.Value) (starlark.Value, bool) {
 	s, _ := v.(starlark.String)
 	n, err := strconv.Atoi(string(s))
 	return starlark.MakeInt(n), err == nil
 }
 
-// HintFunction says what to write instead of what is no function.
+// HintFunction says what to write instead of a value that is not a function.
 func HintFunction(v starlark.Value) string {
 	switch v := v.(type) {
 	case *value.Node:
@@ -185,7 +185,7 @@ func HintFunction(v starlark.Value) string {
 	return ""
 }
 
-// HintCondition says what to write instead of what is no condition.
+// HintCondition says what to write instead of a value that is not a condition.
 func HintCondition(v starlark.Value) string {
 	s, ok := v.(starlark.String)
 	if !ok {
@@ -205,7 +205,8 @@ func HintCondition(v starlark.Value) string {
 // fieldStub is the annotation of a type or field(...).
 const fieldStub = "Type | Field"
 
-// HintField says what to write instead of what is no field: most give the default, or the values that it may have.
+// HintField says what to write instead of a value that is not a field: most are meant as the default, or as the allowed
+// values.
 func HintField(v starlark.Value) string {
 	s, ok := v.(starlark.String)
 	switch v := v.(type) {
@@ -233,7 +234,7 @@ func HintField(v starlark.Value) string {
 	return guideHint(string(s))
 }
 
-// guideHint says what to write instead of a text that says what a field or a schema is about.
+// guideHint says what to write instead of a text that describes a field or a schema.
 func guideHint(about string) string {
 	if len(about) > 30 {
 		about = "..."
@@ -241,7 +242,7 @@ func guideHint(about string) string {
 	return fmt.Sprintf("a field has a type: field(str, %q); what the schema is about goes first: schema(%q, ...)", about, about)
 }
 
-// advise adds what the script as a whole lets one say of a wrong argument: which types it declares.
+// advise adds what only the script as a whole shows about a wrong argument: which types it declares.
 func (k *Kind) advise(c *Call, d *diag.Diagnostic, v starlark.Value) {
 	if k.Stub != TypeKind.Stub && k.Stub != fieldStub {
 		return
@@ -273,8 +274,8 @@ func (k *Kind) Takes(v starlark.Value) (starlark.Value, bool) {
 	return k.Accept(v)
 }
 
-// mayTake reports whether a kind may accept some value of the type of a sample: where it accepts another value than
-// the sample, its annotation names the type.
+// mayTake reports whether a kind may accept some value of the type of a sample: if it accepts a value other than the
+// sample, its annotation names the type.
 func (k *Kind) mayTake(sample starlark.Value) bool {
 	if _, ok := k.Accept(sample); ok {
 		return true

@@ -8,8 +8,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Capabilities are the modules by which a script touches the world outside of its run, and the
-// kinds of effects that they are.
+// Capabilities maps the modules through which a script acts on the outside world to the kinds of their effects.
 var Capabilities = map[string]engine.EffectKind{"sh": engine.EffectExec, "http": engine.EffectHTTP, "fs": engine.EffectFS, "env": engine.EffectEnv}
 
 // ModuleValue is a predeclared module.
@@ -38,18 +37,18 @@ func (m *ModuleValue) Attr(name string) (starlark.Value, error) {
 	return nil, e
 }
 
-// ModuleRow is a predeclared module, whose members are rows of their own.
+// ModuleRow returns the row of a predeclared module, whose members are separate rows.
 func ModuleRow(name string, group Group, effect Effect, doc string) Builtin {
 	return Builtin{Name: name, Group: group, Returns: "module", Effect: effect, Doc: doc, Make: func(_ *script.State, t *Table) starlark.Value {
 		return &ModuleValue{Name: name, Members: t.Of[name]}
 	}}
 }
 
-// otherJSON are the names that other languages have for the members of json.
+// otherJSON maps names in other languages to the members of json.
 var otherJSON = map[string]string{"loads": "decode", "load": "decode", "parse": "decode", "read": "decode",
 	"dumps": "encode", "dump": "encode", "stringify": "encode", "write": "encode"}
 
-// Maker is the value of a row whose name has members.
+// Maker returns the value of a row whose name has members.
 func Maker(t *Table, name string) starlark.Value {
 	row, _ := t.Lookup(name)
 	return &value.Maker{Builtin: row.Callable(), Members: &ModuleValue{Name: name, Members: t.Of[name]}}

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Node is the node of an argument, or of the receiver of a method.
+// Node returns the node that is an argument, or the receiver of a method.
 func (c *Call) Node(name string) *flow.Node {
 	if name == "node" && c.Receiver != nil {
 		return c.Receiver.(*value.Node).Node
@@ -23,8 +23,8 @@ func (c *Call) Node(name string) *flow.Node {
 	return nil
 }
 
-// NodeMade makes a single node: in the session while composing, in one of its own in a run,
-// where a node may be made and called, though not composed.
+// NodeMade makes a single node: in the session while composing, and in a separate session in a run, where a node may be
+// made and called, but not composed.
 func (c *Call) NodeMade(make func(s *flow.Session, site flow.Site) *flow.Node) (starlark.Value, error) {
 	if !c.Running() {
 		return value.NewNode(c.State, make(c.State.Session, c.Site())), nil
@@ -38,10 +38,10 @@ func (c *Call) NodeMade(make func(s *flow.Session, site flow.Site) *flow.Node) (
 	return value.NewNode(c.State, n), nil
 }
 
-// secretNamed is what does for servers what reading a variable does in a run.
+// secretNamed says what servers need instead of a variable that is read in a run.
 const secretNamed = `for headers and env of mcp(...) a secret is named: secret("NAME")`
 
-// composed says what does while the file loads what a call does in a run.
+// composed says what to use while the file loads instead of a call that only a run can make.
 var composed = map[string]string{
 	"parallel":   "to run nodes at once on one input, compose them: par(a, b), or a / b; on each item of a list, each(a)",
 	"stream":     "to take each item through nodes, compose them: each(a >> b)",
@@ -51,7 +51,7 @@ var composed = map[string]string{
 	"approve":    `between nodes a step asks: a >> approval("Ship it?") >> b`,
 }
 
-// running reports whether the call is made in a run; else it says where it belongs.
+// running reports whether the call is made in a run. If not, it reports where the call belongs.
 func (c *Call) running(example string) bool {
 	if c.Running() {
 		return true

@@ -15,8 +15,7 @@ var synonymTable string
 
 var synonyms = sync.OnceValue(func() map[string]map[string]string { return text.Synonyms(synonymTable) })
 
-// synonym returns the parameter that is meant by a name that another library has, and what to write
-// instead, or "".
+// synonym returns the parameter that a name of another library means, and what to write instead, or "".
 func (c *Call) synonym(name string) (param, help string) {
 	b := c.Row
 	meant := synonyms()[b.Name][name]
@@ -37,7 +36,7 @@ func (c *Call) synonym(name string) (param, help string) {
 	return "", meant
 }
 
-// sized reports whether the values of a type have a length, None aside.
+// sized reports whether the values of a type, except None, have a length.
 func sized(t *generable.Type) bool {
 	if t == nil {
 		return false

@@ -12,25 +12,25 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Effect says what a builtin touches beyond computing.
+// Effect classifies what a builtin does besides computing.
 type Effect string
 
 // The effects of builtins. None of them reaches a network, a clock or the process: those are
 // effects of the engine.
 const (
 	Pure    Effect = "pure"    // computes from its arguments
-	Compose Effect = "compose" // makes parts of the graph
+	Compose Effect = "compose" // creates parts of the graph
 	Reads   Effect = "reads"   // reads files of the script's own directory while it loads
 	Logs    Effect = "logs"    // writes to the log
 
-	// Recorded asks the run something that differs from run to run; the answer is recorded.
+	// Recorded asks the run for something that differs between runs; the answer is recorded.
 	Recorded Effect = "recorded"
 
-	// Granted touches the world, as far as the host granted it; what came of it is recorded.
+	// Granted acts on the world within the host's grants; the outcome is recorded.
 	Granted Effect = "granted"
 )
 
-// Group orders builtins in the reference.
+// Group is a section of the reference.
 type Group string
 
 // The groups of builtins.
@@ -51,35 +51,34 @@ var GroupOrder = []Group{GroupTypes, GroupValues, GroupAgents, GroupCompose, Gro
 
 // Builtin is one row of the table.
 type Builtin struct {
-	Name    string // "agent"; "encode" of a member; "then" of a method
-	Of      string // of a method, what it belongs to: "type", "node", "partial"; of a member, its module: "json"
+	Name    string // "agent"; "encode" for a member; "then" for a method
+	Of      string // for a method, the kind of value it belongs to: "type", "node", "partial"; for a member, its module: "json"
 	Group   Group
 	Params  []Param
-	Returns string // "node", "type", "str", …: as the reference shows it
+	Returns string // as the reference shows it: "node", "type", "str", …
 	Doc     string // the first sentence is the summary
 	Effect  Effect
 	Func    func(*Call) (starlark.Value, error)
-	May     bool // a script may give the name to something of its own
+	May     bool // a script may bind the name itself
 
-	AtTop   bool   // it composes: in a function that runs, a call fails
-	RunOnly string // an example of a call in a function that runs, where alone it can be called; "" for any
-	Whole   bool   // it is called with all of its arguments alone: when a stand-in is among them, a stand-in takes its place
+	AtTop   bool   // it composes: a call in a running function fails
+	RunOnly string // an example of a call in a running function, if it can only be called there; otherwise ""
+	Whole   bool   // it is called only if no argument is a stand-in; if one is, the result is a stand-in
 
-	// Look looks into a bound call before it is made, while the script is checked. Arguments that are not known are
-	// stand-ins.
+	// Look checks a bound call before it is made, while the script is checked. Stand-ins replace unknown arguments.
 	Look func(*Call)
 
-	// Aside names the parameters of which a wrong one says nothing about the rest of the call: that
-	// is looked into all the same.
+	// Aside names the parameters that do not affect the rest of the call: if one of them is wrong, the rest is checked
+	// nevertheless.
 	Aside string
 
 	Table *Table
-	index map[string]int // parameters that can be given by keyword
+	index map[string]int // parameters that can be passed by keyword
 
-	function *starlark.Builtin                              // of a row of a table
-	Make     func(c *script.State, t *Table) starlark.Value // instead of Func: what the name stands for
-	Value    bool                                           // that is no function and no type, and stands without a call: FINISH
-	InRun    *Builtin                                       // how it is called in a function that runs, where that differs
+	function *starlark.Builtin                              // for a row of a table
+	Make     func(c *script.State, t *Table) starlark.Value // instead of Func: the value of the name
+	Value    bool                                           // a value that is neither a function nor a type: FINISH
+	InRun    *Builtin                                       // the form that a running function calls, if it differs
 }
 
 // Shape says how an argument may be given.
@@ -88,26 +87,26 @@ type Shape uint8
 // The shapes of parameters.
 const (
 	Either      Shape = iota // by position or by keyword
-	Positional               // by position alone
-	KeywordOnly              // by keyword alone
+	Positional               // by position only
+	KeywordOnly              // by keyword only
 	Variadic                 // takes the remaining positional arguments
 	Keywords                 // takes the remaining keyword arguments
 )
 
 // Param is a parameter of a builtin.
 type Param struct {
-	_       [0]func() // it is not compared: the lists of the table need no code for that
+	_       [0]func() // not comparable, so that the lists of the table need no code for it
 	Name    string
 	Kind    *Kind
 	Default string // as the reference shows it; "" makes the parameter required
 	Doc     string
 	Shape   Shape
-	Skip    bool // positional: left out when the argument at its place is of another kind
+	Skip    bool // positional: skipped when the argument at its position is of another kind
 
-	aside bool // a wrong one says nothing about the rest of the call
+	aside bool // if it is wrong, the rest of the call can still be checked
 }
 
-// Opt is a parameter that may be given by keyword.
+// Opt returns a parameter that may be passed by keyword.
 func Opt(name string, kind *Kind, otherwise, doc string) Param {
 	return Param{Name: name, Kind: kind, Shape: KeywordOnly, Default: otherwise, Doc: doc}
 }
@@ -115,7 +114,7 @@ func Opt(name string, kind *Kind, otherwise, doc string) Param {
 // Required reports whether the parameter must be given.
 func (p *Param) Required() bool { return p.Default == "" && p.Shape < Variadic }
 
-// QualifiedName is the name with what it belongs to: "json.encode", "node.then".
+// QualifiedName returns the name qualified by its module or kind of value: "json.encode", "node.then".
 func (b *Builtin) QualifiedName() string {
 	if b.Of == "" {
 		return b.Name
@@ -128,7 +127,7 @@ func (b *Builtin) IsMember() bool {
 	return b.Of == "json" || b.Of == "budget" || Capabilities[b.Of] != ""
 }
 
-// Summary is the first sentence of the doc.
+// Summary returns the first sentence of the doc.
 func (b *Builtin) Summary() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(b.Doc), "\n")
 	if first, _, more := strings.Cut(line, ". "); more {
@@ -137,7 +136,7 @@ func (b *Builtin) Summary() string {
 	return line
 }
 
-// Declared is the signature with what the row returns: len(x) -> int; of a value, its name with what it is.
+// Declared returns the signature with the type of the result: len(x) -> int. For a value it returns the name and type.
 func (b *Builtin) Declared() string {
 	switch {
 	case b.Returns == "":
@@ -148,7 +147,7 @@ func (b *Builtin) Declared() string {
 	return b.Signature() + " -> " + b.Returns
 }
 
-// Signature is the row as a call: agent(*, input = str, ...); a value is its name.
+// Signature returns the row written as a call: agent(*, input = str, ...); for a value, its name.
 func (b *Builtin) Signature() string {
 	if b.Value {
 		return b.QualifiedName()
@@ -196,7 +195,7 @@ type Table struct {
 	Of     map[string]map[string]*Builtin // methods and members, by what they belong to
 }
 
-// New makes a table of rows, in the order of the reference.
+// New returns a table of rows, in the order of the reference.
 func New(parts ...[]Builtin) *Table {
 	t := &Table{byName: map[string]*Builtin{}, Of: map[string]map[string]*Builtin{}}
 	for _, rows := range parts {
@@ -226,7 +225,7 @@ func (t *Table) add(rows []Builtin) {
 	}
 }
 
-// indexOf maps names to the parameters that can be given by keyword.
+// indexOf maps names to the parameters that can be passed by keyword.
 func indexOf(params []Param) map[string]int {
 	index := make(map[string]int, len(params))
 	for i, p := range params {
@@ -246,7 +245,7 @@ func (t *Table) Lookup(name string) (*Builtin, bool) {
 	return b, ok
 }
 
-// Method returns the method of that name of a value of a kind, or nil.
+// Method returns the method with a name of a value of a kind, or nil.
 func (t *Table) Method(kind, name string, recv starlark.Value) starlark.Value {
 	if b := t.Of[kind][name]; b != nil {
 		return b.Callable().BindReceiver(recv)
@@ -260,13 +259,13 @@ func (t *Table) MethodNames(kind string) []string { return Names(t.Of[kind]) }
 // Names lists the names of rows, sorted.
 func Names(methods map[string]*Builtin) []string { return slices.Sorted(maps.Keys(methods)) }
 
-// Callable returns the row as a function. All scripts share it: it knows the row alone.
+// Callable returns the row as a function. All scripts share it, since it refers only to the row.
 func (b *Builtin) Callable() *starlark.Builtin {
 	if b.function != nil {
 		return b.function
 	}
 	name := b.Name
-	if Capabilities[b.Of] != "" { // by itself it would say little: run, get, list
+	if Capabilities[b.Of] != "" { // unqualified, the name would say little: run, get, list
 		name = b.QualifiedName()
 	}
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, fn *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -274,15 +273,15 @@ func (b *Builtin) Callable() *starlark.Builtin {
 	})
 }
 
-// TypeRow is a type of the language with fields. One that is made for another, Attempt[str], is made by of; by
-// itself it is that of any.
+// TypeRow returns the row of a type of the language with fields. of returns the type for a type argument, as in
+// Attempt[str]; without one it is the type for any.
 func TypeRow(name, doc string, group Group, t *generable.Type, of func(*generable.Type) *generable.Type) Builtin {
 	return Builtin{Name: name, Group: group, Returns: name, Effect: Pure, Doc: doc, May: true,
 		Params: []Param{{Name: "fields", Kind: AnyKind, Shape: Keywords, Doc: script.Joined(t.FieldNames())}},
 		Make:   func(c *script.State, _ *Table) starlark.Value { return &value.Type{T: t, State: c, Of: of} }}
 }
 
-// WithForms gives rows the form in which a run calls them.
+// WithForms sets the forms of rows that a run calls.
 func (t *Table) WithForms(forms []*Builtin) *Table {
 	for _, form := range forms {
 		form.index, form.Table = indexOf(form.Params), t
@@ -293,7 +292,7 @@ func (t *Table) WithForms(forms []*Builtin) *Table {
 	return t
 }
 
-// concurrentSafe reports whether a builtin can be called beside the flow: it computes, or logs.
+// concurrentSafe reports whether a builtin can be called outside of the flow: it computes, or logs.
 func (b *Builtin) concurrentSafe() bool {
 	if b.InRun != nil {
 		return false

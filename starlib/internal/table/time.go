@@ -11,13 +11,13 @@ import (
 	"github.com/agentscript/agentscript/internal/lazy"
 )
 
-// TimeKind takes a time that something may take: "90s", or a number of seconds.
+// TimeKind takes a duration: "90s", or a number of seconds.
 var TimeKind = TimeUpTo(0, "")
 
-// longestTime is about thirty years, more than anything waits for.
+// longestTime is about thirty years, more than any wait.
 const longestTime = 1e9
 
-// TimeUpTo takes a time up to a greatest one; 0 is none.
+// TimeUpTo takes a duration up to a maximum; 0 means no maximum.
 func TimeUpTo(most time.Duration, atMost string) *Kind {
 	return Vetted(AnyOf(StrKind, FloatKind), func(_ *Param, v starlark.Value) []Fault {
 		d, ok := timeOf(v)
@@ -50,7 +50,7 @@ func WaitUpTo(most time.Duration, atMost string) *Kind {
 	})
 }
 
-// timeOf reads a time.
+// timeOf reads a duration.
 func timeOf(v starlark.Value) (time.Duration, bool) {
 	switch w := v.(type) {
 	case starlark.String:
@@ -62,16 +62,16 @@ func timeOf(v starlark.Value) (time.Duration, bool) {
 	return 0, false
 }
 
-// Duration is a time that was given, 0 when none was.
+// Duration returns a duration argument, or 0 if it was not given.
 func (c *Call) Duration(name string) time.Duration {
 	d, _ := timeOf(c.Arg(name))
 	return d
 }
 
-// writtenTime is a time as people write it: 5, 5 minutes, 2 h.
+// writtenTime matches a duration as people write it: 5, 5 minutes, 2 h.
 var writtenTime = lazy.Regexp(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|econd|econds|in|ins|inute|inutes|r|rs|our|ours|)\s*$`)
 
-// timeHelp says how a time is written, and in which range it is.
+// timeHelp says how to write a duration, and its allowed range.
 func timeHelp(text, within string) string {
 	m := writtenTime().FindStringSubmatch(strings.ToLower(text))
 	if m == nil || strings.Trim(m[1], "0.") == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// TypedKind takes what a type of the engine takes, converted as a call of the type converts it.
+// TypedKind takes what a type of the engine accepts, converted as a call of the type converts it.
 func TypedKind(t *generable.Type) *Kind {
 	return &Kind{Word: t.String(), Stub: stubOf(t), Accept: func(v starlark.Value) (starlark.Value, bool) {
 		d, err := value.ToData(v)
@@ -25,7 +25,7 @@ func TypedKind(t *generable.Type) *Kind {
 	}}
 }
 
-// stubOf is a type as the stub writes it: Any for what editors do not know.
+// stubOf returns a type as the stub writes it: Any for what editors do not know.
 func stubOf(t *generable.Type) string {
 	switch t = t.Deref(); t.Kind {
 	case generable.StrType, generable.IntType, generable.FloatType, generable.BoolType:

@@ -18,12 +18,12 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// failures are the kinds of failures that a call of a model may have, and those of tools.
+// failures are the kinds of failures that calls of models and tools may have.
 var failures = []string{string(engine.KindAuth), string(engine.KindRateLimit), string(engine.KindQuota), string(engine.KindContextLength), string(engine.KindRefused),
 	string(engine.KindNotFound), string(engine.KindBadRequest), string(engine.KindUnsupported), string(engine.KindOverloaded), string(engine.KindServer),
 	string(engine.KindNetwork), string(engine.KindTimeout), string(engine.KindTruncated), string(engine.KindBadResponse), string(engine.KindTool)}
 
-// timesKind takes how many answers are prepared at once.
+// timesKind takes the number of answers to prepare at once.
 var timesKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
 	return table.FaultIf(n < 1 || n > mostPrepared, "", "want 1 to %d, got %d", mostPrepared, n)
 })
@@ -37,7 +37,7 @@ var (
 	toolParam  = table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName, table.OperationName), Doc: `the name of the tool; "files.read" of a server's; or of an operation: "sh.run", "http.get", "fs.write"`}
 )
 
-// answerRows prepare answers.
+// answerRows returns the methods that prepare answers.
 func answerRows() []table.Builtin {
 	return []table.Builtin{
 		row("reply", "None", replyFunc, "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test.",
@@ -76,7 +76,7 @@ func answerRows() []table.Builtin {
 	}
 }
 
-// row is a method of t.
+// row returns a method of t.
 //
 //go:noinline
 func row(name, returns string, f func(*table.Call, *T) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
@@ -90,7 +90,7 @@ func row(name, returns string, f func(*table.Call, *T) (starlark.Value, error), 
 		}}
 }
 
-// reported is the result of a method that returns nothing. The failure is located at the call.
+// reported returns the result of a method that returns nothing. A failure gets the position of the call.
 func reported(c *table.Call, e *engine.Error) (starlark.Value, error) {
 	if e == nil {
 		return starlark.None, nil

@@ -26,7 +26,7 @@ var (
 	ofParam = table.Param{Name: "name", Kind: anyCall, Doc: `the agent, "tool:search" or "search" for a tool, or an operation such as "http.get"`}
 )
 
-// assertRows assert what a test expects.
+// assertRows returns the methods that assert what a test expects.
 func assertRows() []table.Builtin {
 	return []table.Builtin{
 		row("eq", "None", compareFunc(true), "Fails the test unless two values are equal, and shows where they differ.", got, want, about),
@@ -59,7 +59,7 @@ func assertRows() []table.Builtin {
 	}
 }
 
-// assertion is the failure of an assertion at its call, with what the test says about it in front.
+// assertion returns the failure of an assertion at its call, prefixed by the test's message.
 func assertion(c *table.Call, lines string, format string, args ...any) (starlark.Value, error) {
 	e := double.Assertion(format, args...)
 	for i := range c.Row.Params {
@@ -73,7 +73,7 @@ func assertion(c *table.Call, lines string, format string, args ...any) (starlar
 	return reported(c, e)
 }
 
-// shown is a value in a message, cut in the middle.
+// shown returns a value for a message, with its middle left out if it is long.
 func shown(v starlark.Value) string {
 	if s, ok := v.(starlark.String); ok {
 		return text.Quote(text.ClipMiddle(string(s), longestShown))
@@ -89,8 +89,8 @@ const (
 	mostCompared = 1 << 20 // bytes of the text of a value whose lines are compared
 )
 
-// printable reports whether a value has a text of a size that is worth writing: lists inside of each other make an
-// endless one of few items.
+// printable reports whether the text of a value has a reasonable size: a few items of nested lists can produce an
+// endless one.
 func printable(v starlark.Value) bool {
 	n, err := value.Printed(v, mostCompared)
 	return err == nil && n <= mostCompared
@@ -188,7 +188,7 @@ func failedFunc(c *table.Call, _ *T) (starlark.Value, error) {
 	return failure, nil
 }
 
-// called lists the calls of something.
+// called lists the calls of a model or tool.
 func called(c *table.Call, t *T, name string) (*generable.List, *engine.Error) {
 	v, e := t.Test.Calls(name)
 	if e != nil {

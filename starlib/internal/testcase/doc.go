@@ -1,3 +1,3 @@
-// Package testcase is t, which the functions of a test file are called with: the answers that a test prepares, the
-// calls that were made, and what it asserts.
+// Package testcase implements t, the argument of the functions in a test file: the answers that a test prepares, the
+// calls that were made, and the assertions.
 package testcase

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// looks are how the check looks into the calls of methods: whether what they name exists.
+// looks check whether what the calls of methods name exists.
 var looks = map[string]func(*table.Call){
 	"reply": look("agent", double.Names.Agent), "on": look("agent", double.Names.Agent), "fail": look("agent", double.Names.Agent),
 	"tool": look("name", double.Names.Tool), "approve": look("name", double.Names.Decided), "serve": look("server", double.Names.Server),
@@ -31,7 +31,8 @@ var looks = map[string]func(*table.Call){
 	"called": look("name", double.Names.Called), "never": look("name", double.Names.Called),
 }
 
-// look warns of an argument that names what the files do not have: while it runs, a function may make more.
+// look warns of an argument that names something the files do not contain. It is a warning, since a running function
+// may create more.
 func look(param string, exists func(double.Names, string) *engine.Error) func(*table.Call) {
 	return func(c *table.Call) {
 		name, ok := c.Arg(param).(starlark.String)
@@ -39,13 +40,13 @@ func look(param string, exists func(double.Names, string) *engine.Error) func(*t
 			return
 		}
 		for _, u := range c.State.Units {
-			if u.State == script.UnitFailed || lacks(u) { // what is named may be there
+			if u.State == script.UnitFailed || lacks(u) { // the named one may be there
 				return
 			}
 		}
 		nodes := c.State.Session.Nodes()
 		for _, n := range nodes {
-			if n.Failed() { // an agent with an error has no name
+			if n.Failed() { // a failed agent has no name
 				return
 			}
 		}
@@ -56,7 +57,7 @@ func look(param string, exists func(double.Names, string) *engine.Error) func(*t
 	}
 }
 
-// lacks reports whether a file loads something that is not there.
+// lacks reports whether a file loads a name that does not exist.
 func lacks(u *script.Unit) bool {
 	for _, v := range u.Loaded {
 		if _, failed := v.(*value.Failed); failed {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/table"
 )
 
-// Rows are the methods of t.
+// Rows returns the methods of t.
 func Rows() []table.Builtin {
 	return append(append(answerRows(), assertRows()...), subtestRows()...)
 }
@@ -55,7 +55,7 @@ func eachFunc(c *table.Call, t *T) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// rowName is the name that a row has, or else its number.
+// rowName returns the name of a row, or its number if it has none.
 func rowName(i int, row starlark.Value) string {
 	var v starlark.Value
 	switch row := row.(type) {
@@ -70,8 +70,8 @@ func rowName(i int, row starlark.Value) string {
 	return strconv.Itoa(i)
 }
 
-// within runs a function as a test inside of another. What fails there is the inner test's; what ends the run, or
-// must not be handled, is returned.
+// within runs a function as a test inside another test. A failure in it belongs to the inner test. An error that ends
+// the run, or must not be handled, is returned.
 func within(c *table.Call, t *T, name string, f starlark.Value, args ...starlark.Value) error {
 	if name == "" {
 		return script.Errorf(diag.BadTest, "a test inside of %s has no name", t.Test.Name()).WithHelp("name it: t.test(\"empty input\", f)")
@@ -93,7 +93,7 @@ func within(c *table.Call, t *T, name string, f starlark.Value, args ...starlark
 	return nil
 }
 
-// ends reports whether a failure is that of the whole run.
+// ends reports whether a failure ends the whole run.
 func ends(err error) bool {
 	e := script.EngineError(err)
 	return e != nil && (e.OfRun || e.Kind == engine.KindCancelled || e.Kind == engine.KindPanic)

@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// T is one test as a value of the language. It leaves neither the script nor its test.
+// T is a test as a value of the language. It cannot leave the script or its test.
 type T struct {
 	value.Unkeyed
 	Test  double.Test
@@ -33,7 +33,7 @@ func (t *T) name() string {
 	return t.Test.Name()
 }
 
-// fields are the attributes of a test that are no methods.
+// fields are the attributes of a test that are not methods.
 var fields = []string{"cost", "name", "tokens"}
 
 func (t *T) Attr(name string) (starlark.Value, error) {

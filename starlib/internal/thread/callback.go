@@ -16,7 +16,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// callback makes a function of the script callable by the engine, nil for nil.
+// FuncOf makes a function of the script callable by the engine. It returns nil for nil.
 func FuncOf(c *script.State, v starlark.Value) engine.Func {
 	fn, ok := v.(starlark.Callable)
 	if !ok {
@@ -25,8 +25,8 @@ func FuncOf(c *script.State, v starlark.Value) engine.Func {
 	return NewCallback(c, fn)
 }
 
-// NewCallback makes a callback. What it captures is frozen, since any branch may call it: with the
-// module while that loads, at once in a run.
+// NewCallback returns a callback. What it captures is frozen, since any branch may call it: while the script loads,
+// together with the module; in a run, at once.
 func NewCallback(c *script.State, fn starlark.Callable) *Callback {
 	f := &Callback{Func: fn, State: c, About: FuncInfoOf(fn), Code: diag.CallbackFailed}
 	if c.Sealed.Load() {
@@ -37,7 +37,7 @@ func NewCallback(c *script.State, fn starlark.Callable) *Callback {
 	return f
 }
 
-// Share freezes what branches of a run are to see.
+// Share freezes what branches of a run can see.
 func Share(c *script.State, values ...starlark.Value) error {
 	if c.Shared != nil {
 		values = c.Shared(values...)
@@ -52,12 +52,12 @@ type Callback struct {
 	About engine.FuncInfo
 	Code  diag.Code
 
-	Unshared error // why it cannot be called from any branch
+	Unshared error // the reason why not every branch can call it
 }
 
 func (f *Callback) Info() engine.FuncInfo { return f.About }
 
-// FuncInfoOf describes a callable. Builtins do not tell how many arguments they take.
+// FuncInfoOf describes a callable. Builtins do not declare how many arguments they take.
 func FuncInfoOf(fn starlark.Callable) engine.FuncInfo {
 	info := engine.FuncInfo{Name: fn.Name(), Params: 255}
 	switch fn := fn.(type) {
@@ -91,7 +91,7 @@ func (f *Callback) Call(b engine.Branch, args []generable.Value) (generable.Valu
 	return f.Result(s, text.Each(args, value.FromData), nil, args)
 }
 
-// Result calls the function and takes its result over.
+// Result calls the function and converts its result.
 func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tuple, given []generable.Value) (generable.Value, error) {
 	out, err := starlark.Call(s.Starlark, f.Func, args, kwargs)
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tupl
 	if v, ok := value.Scalar(out); ok {
 		return v, nil
 	}
-	for i, a := range args { // an unchanged argument goes back as it came
+	for i, a := range args { // an unchanged argument is returned in its original form
 		if a == out && i < len(given) && shared(out) {
 			return given[i], nil
 		}
@@ -122,7 +122,7 @@ func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tupl
 	return v, nil
 }
 
-// Returned calls the function and returns what it returned, as it is, and as data. What is no data is a
+// Returned calls the function and returns its result, unchanged and as data. If the result is not data, the error is a
 // [*value.ConvertError].
 func (f *Callback) Returned(s *Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, generable.Value, error) {
 	out, err := starlark.Call(s.Starlark, f.Func, args, kwargs)
@@ -136,7 +136,7 @@ func (f *Callback) Returned(s *Thread, args starlark.Tuple, kwargs []starlark.Tu
 	return out, v, err
 }
 
-// Label is the name of the function for messages.
+// Label returns the name of the function for messages.
 func (f *Callback) Label() string {
 	if f.About.Name == "lambda" {
 		return "the lambda"
@@ -144,7 +144,7 @@ func (f *Callback) Label() string {
 	return f.About.Name
 }
 
-// shared reports whether comparing by identity is comparing the same container.
+// shared reports whether identical values are the same container.
 func shared(v starlark.Value) bool {
 	switch v.(type) {
 	case *starlark.List, *starlark.Dict:
@@ -153,7 +153,7 @@ func shared(v starlark.Value) bool {
 	return false
 }
 
-// Callable is what the callback calls.
+// Callable returns what the callback calls.
 func (f *Callback) Callable() starlark.Callable { return f.Func }
 
 // Acts implements [agent.Acting].
@@ -162,8 +162,8 @@ func (f *Callback) Acts() engine.Class { return f.State.EffectClass(f.Func) }
 // Speaks implements [flow.Speaking].
 func (f *Callback) Speaks() []*flow.Node { return f.State.Nodes(f.Func) }
 
-// IsIdentity reports whether the function returns its one argument as it is, as lambda x: x does. What writes a flow in
-// another form asks it, while no run uses the script.
+// IsIdentity reports whether the function returns its only argument unchanged, as lambda x: x does. It is used when a
+// flow is written in another format, while no run uses the script.
 func (f *Callback) IsIdentity() bool {
 	params, body := f.written()
 	if len(params) != 1 || len(body) != 1 {

@@ -1,3 +1,3 @@
-// Package thread runs functions of a script on the branches of a run: each branch has one
-// Starlark thread, which its callbacks use one after the other.
+// Package thread runs functions of a script on the branches of a run. Each branch has one Starlark thread, which its
+// callbacks use one after the other.
 package thread

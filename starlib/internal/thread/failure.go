@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// TraceOf returns the calls of the script that led to an error, outermost first. Builtins have
-// no place and are left out, and so is the function around an entry of a prompt.
+// TraceOf returns the calls of the script that led to an error, outermost first. It omits builtins, which have no
+// position, and the function around an entry of a prompt.
 func TraceOf(err error) []diag.Frame {
 	var eval *starlark.EvalError
 	if !errors.As(err, &eval) {
@@ -34,20 +34,20 @@ func TraceOf(err error) []diag.Frame {
 	return trace
 }
 
-// A trace longer than mostTraced, which is that of a recursion without end, keeps its ends.
+// A trace longer than mostTraced, as from infinite recursion, keeps its first and last calls.
 const (
 	mostTraced = 100
 	firstCalls = 7
 	lastCalls  = 8
 )
 
-// ScriptMessage is the message of a raised error without what the interpreter puts around it.
+// ScriptMessage returns the message of an error without what the interpreter adds to it.
 func ScriptMessage(err error) string {
 	var eval *starlark.EvalError
 	if !errors.As(err, &eval) {
 		return err.Error()
 	}
-	if name, later := strings.CutPrefix(eval.Msg, "internal error: predeclared variable "); later { // of an entry of a workspace
+	if name, later := strings.CutPrefix(eval.Msg, "internal error: predeclared variable "); later { // in an entry of a workspace
 		return "global variable " + strings.TrimSuffix(name, " is uninitialized") + " referenced before assignment"
 	}
 	return eval.Msg
@@ -59,7 +59,7 @@ func isFrozenError(err error) bool {
 		strings.Contains(msg, "frozen dict") || strings.Contains(msg, "frozen set")
 }
 
-// HelpFor returns the remedy for errors of the interpreter that newcomers meet.
+// HelpFor returns the remedy for common errors of the interpreter.
 func HelpFor(c *script.State, err error, msg string) string {
 	if key, ok := strings.CutPrefix(msg, "key "); ok && strings.HasSuffix(key, " not in dict") {
 		return keyHelp(c, err, strings.TrimSuffix(key, " not in dict"))
@@ -74,7 +74,7 @@ func HelpFor(c *script.State, err error, msg string) string {
 	return SlipHelp(msg, own)
 }
 
-// ownOf finds the expression that an error was raised in.
+// ownOf finds the expression in which an error occurred.
 func ownOf(c *script.State, err error) Own {
 	return func(part string) string {
 		var eval *starlark.EvalError
@@ -90,8 +90,8 @@ func ownOf(c *script.State, err error) Own {
 	}
 }
 
-// keyHelp says what a missing key may have meant. The interpreter does not tell which dict it
-// was, so the keys are those that the files on the way there write anywhere.
+// keyHelp suggests what a missing key may have meant. The interpreter does not say which dict it was, so the candidates
+// are all keys of dict literals in the files of the trace.
 func keyHelp(c *script.State, err error, key string) string {
 	missing := "d.get(" + key + ", default) gives something else where it is missing"
 	name, unquoting := strconv.Unquote(key)
@@ -111,7 +111,7 @@ func keyHelp(c *script.State, err error, key string) string {
 	return missing
 }
 
-// unwrapped lets a failure through that is already the engine's own.
+// unwrapped returns a failure that is already the engine's own unchanged.
 func unwrapped(err error) error {
 	var eval *starlark.EvalError
 	if errors.As(err, &eval) {

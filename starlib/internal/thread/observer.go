@@ -12,14 +12,14 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// onlookerSteps bounds one call of a function that looks at an answer: it holds up the stream.
+// onlookerSteps bounds one call of a function that observes an answer, since it delays the stream.
 const onlookerSteps = 100_000
 
-// Observer calls functions of the script while an answer arrives, beside the run. They are on a
-// thread of their own, which knows no branch: what belongs to the flow cannot be called there.
+// Observer calls functions of the script while an answer arrives, outside of the run. They run on a separate thread
+// without a branch, so they cannot call what belongs to the flow.
 type Observer struct {
 	State          *script.State
-	Token, Partial *starlark.Function // nil when not given
+	Token, Partial *starlark.Function // nil if not given
 }
 
 // Observe implements [agent.Observer].
@@ -62,8 +62,8 @@ func (o *Observer) Observe(say func(string)) agent.StreamObserver {
 	return look
 }
 
-// Beside makes a function of the script callable while a call is made, beside the run, with one argument. It is
-// frozen, since any branch may make the call.
+// Beside makes a function of the script callable with one argument while a call is made, outside of the run. The
+// function is frozen, since any branch may make the call.
 func Beside(c *script.State, fn *starlark.Function) func(generable.Value) (generable.Value, error) {
 	unshared := value.FreezeShared(fn)
 	return func(arg generable.Value) (out generable.Value, err error) {

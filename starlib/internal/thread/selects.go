@@ -12,15 +12,16 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// Selects reports whether the function returns one item of the list that it gets, the one at taken, and fails where a condition
-// does not hold of the item at asked:
+// Selects reports whether the function returns one item of the list that it receives, the one at taken, and fails if a
+// condition does not hold for the item at asked:
 //
 //	def best(results):
 //	    if results[1] != "yes":
 //	        fail("no")
 //	    return results[1]
 //
-// The condition is nil where it asks nothing. What writes a flow in another form asks it, while no run uses the script.
+// The condition is nil if the function tests nothing. Selects is used when a flow is written in another format, while
+// no run uses the script.
 func (f *Callback) Selects() (taken, asked int, when *predicate.Predicate, ok bool) {
 	params, body := f.written()
 	if len(params) != 1 {
@@ -61,7 +62,8 @@ func (f *Callback) Selects() (taken, asked int, when *predicate.Predicate, ok bo
 	return taken, asked, when, ok
 }
 
-// written returns the parameters of the function and its statements as the script writes them, none of one that no script does.
+// written returns the parameters and statements of the function as the script writes them. It returns none if the
+// function is not written in a script.
 func (f *Callback) written() (params []syntax.Expr, body []syntax.Stmt) {
 	fn, ok := f.Func.(*starlark.Function)
 	if !ok {
@@ -80,7 +82,7 @@ func (f *Callback) written() (params []syntax.Expr, body []syntax.Stmt) {
 	return nil, nil
 }
 
-// isText reports whether a statement is a text, as what describes a function is.
+// isText reports whether a statement is a text, such as a docstring.
 func isText(stmt syntax.Stmt) bool {
 	e, ok := stmt.(*syntax.ExprStmt)
 	if !ok {
@@ -90,7 +92,7 @@ func isText(stmt syntax.Stmt) bool {
 	return ok && l.Token == syntax.STRING
 }
 
-// builtin returns the call of a function of the language and its name, nil of anything else.
+// builtin returns the call of a function of the language and its name, or nil for anything else.
 func builtin(e syntax.Expr) (call *syntax.CallExpr, name string) {
 	call, ok := startree.Unparen(e).(*syntax.CallExpr)
 	if !ok {
@@ -116,7 +118,7 @@ func fails(stmt syntax.Stmt) bool {
 	return name == "fail"
 }
 
-// mentioned returns the place of the one item of a list that a statement speaks of, -1 where there is none.
+// mentioned returns the index of the only item of a list that a statement refers to, or -1.
 func mentioned(stmt syntax.Stmt, list string) int {
 	at := -1
 	syntax.Walk(stmt, func(n syntax.Node) bool {
@@ -130,7 +132,7 @@ func mentioned(stmt syntax.Stmt, list string) int {
 	return at
 }
 
-// item returns the place of an item of a list: list[2].
+// item returns the index of an item of a list: list[2].
 func item(e syntax.Expr, list string) (at int, ok bool) {
 	x, ok := startree.Unparen(e).(*syntax.IndexExpr)
 	if !ok {
@@ -170,14 +172,15 @@ func literal(e syntax.Expr) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// kept are the comparisons that hold where the one that a script writes does not.
+// kept maps a comparison to the one that holds if it does not.
 var kept = map[syntax.Token]predicate.Op{syntax.NEQ: predicate.Eq, syntax.EQL: predicate.Ne, syntax.LE: predicate.Gt, syntax.LT: predicate.Ge,
 	syntax.GE: predicate.Lt, syntax.GT: predicate.Le}
 
 // tests are the functions of the language that make conditions.
 var tests = []string{"eq", "ne", "gt", "ge", "lt", "le"} // by [predicate.Op]
 
-// unless returns what holds of an item of a list where an expression is false: results[1] != "yes", or not eq("yes")(results[1]).
+// unless returns the condition that holds for an item of a list if an expression is false: results[1] != "yes", or not
+// eq("yes")(results[1]).
 func unless(e syntax.Expr, list string) (at int, when *predicate.Predicate, ok bool) {
 	switch e := startree.Unparen(e).(type) {
 	case *syntax.BinaryExpr:
@@ -185,7 +188,7 @@ func unless(e syntax.Expr, list string) (at int, when *predicate.Predicate, ok b
 		v, written := literal(e.Y)
 		at, ok := item(e.X, list)
 		if _, number := v.AsNumber(); !ok || !compares || !written || op != predicate.Eq && op != predicate.Ne && !number {
-			return 0, nil, false // an order of texts tells small letters from capitals there
+			return 0, nil, false // the order of texts is case-sensitive there
 		}
 		p, err := predicate.New(op, "", &v)
 		return at, p, err == nil
@@ -201,7 +204,7 @@ func unless(e syntax.Expr, list string) (at int, when *predicate.Predicate, ok b
 	return 0, nil, false
 }
 
-// test returns the condition that an expression writes of one value: ge("m", fold = True).
+// test returns the condition on one value that an expression describes: ge("m", fold = True).
 func test(e syntax.Expr) *predicate.Predicate {
 	call, name := builtin(e)
 	op := slices.Index(tests, name)

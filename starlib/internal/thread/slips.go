@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// slip is a mistake that the interpreter tells in its own words, and its remedy: an expansion
-// of what the expression found.
+// slip is a mistake that the interpreter reports in its own words, with its remedy: an expansion of the match of
+// expression.
 type slip struct {
 	says *regexp.Regexp
 	help string
@@ -21,7 +21,7 @@ type slip struct {
 //go:embed slips.txt
 var slipTable string
 
-// slips are read when a script has failed, so that those that do not need not wait.
+// slips are parsed when a script has failed, so that other scripts do not pay for it.
 var slips = sync.OnceValue(func() []slip {
 	var out []slip
 	for line := range strings.Lines(slipTable) {
@@ -37,10 +37,10 @@ var slips = sync.OnceValue(func() []slip {
 	return out
 })
 
-// longestSlip bounds the part of a message in which a slip is looked for: a script can fail with a text of any length.
+// longestSlip bounds the part of a message that is searched for a slip: a script can fail with a text of any length.
 const longestSlip = 4 << 10
 
-// SlipHelp is the remedy for what the interpreter says, or "".
+// SlipHelp returns the remedy for a message of the interpreter, or "".
 func SlipHelp(msg string, own Own) string {
 	msg = text.Cut(msg, longestSlip)
 	for _, s := range slips() {
@@ -51,17 +51,18 @@ func SlipHelp(msg string, own Own) string {
 	return ""
 }
 
-// Own returns a part of the expression that went wrong as the script has it, see [source.File.ExprAt]; nil knows none.
+// Own returns a part of the failed expression as written in the script, see [source.File.ExprAt]. A nil Own means that
+// the expression is unknown.
 type Own func(part string) string
 
-// blank is where a remedy has the script's own expression, and what it has where that is not known: <left:s>.
+// blank matches the place in a remedy for the script's own expression, with its default if that is unknown: <left:s>.
 var blank = lazy.Regexp(`<(left|right|op|of|arg|rest|key):([^>]*)>`)
 
 func (own Own) fill(help string) string {
 	if !strings.Contains(help, ":") {
 		return help
 	}
-	asked := strings.Contains(help, " else ") // a literal is not asked what it is
+	asked := strings.Contains(help, " else ") // a literal is not tested for what it is
 	return blank().ReplaceAllStringFunc(help, func(hole string) string {
 		part, usual, _ := strings.Cut(hole[1:len(hole)-1], ":")
 		if own == nil {
@@ -81,10 +82,10 @@ var foreignTable string
 // owners are the names that stand for a value of each type in the table of foreign methods.
 var owners = map[string]string{"str": "s", "list": "xs", "dict": "d", "tuple": "t", "Completed": "out", "HTTPResponse": "p", "node": "a"}
 
-// Instead says what to write instead of a method or field of other languages and libraries, or "".
-// Own knows the expression that has a value of the type, "of", and the argument that it is called with, "arg".
+// Instead returns what to write instead of a method or field of other languages and libraries, or "". own provides the
+// expression that has the value of the type, "of", and the argument of the call, "arg".
 func Instead(typ, name string, own Own) string {
-	typ, _, _ = strings.Cut(typ, "[") // of list[str]
+	typ, _, _ = strings.Cut(typ, "[") // as in list[str]
 	meant, owner := Foreign()[typ][name], owners[typ]
 	if meant == "" {
 		return ""
@@ -98,5 +99,5 @@ func Instead(typ, name string, own Own) string {
 	return "write " + meant
 }
 
-// Foreign are the methods and fields that other languages and libraries have, by type and name.
+// Foreign returns the methods and fields of other languages and libraries, by type and name.
 var Foreign = sync.OnceValue(func() map[string]map[string]string { return text.Synonyms(foreignTable) })

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A script fails with a text of any length: what slips are looked for in does not grow with it.
+// The part of a message that is searched for slips is bounded: a script can fail with a text of any length.
 func TestSlipsInLongMessages(t *testing.T) {
 	const slip = "unknown binary op: string + int"
 	if SlipHelp(slip, nil) == "" {

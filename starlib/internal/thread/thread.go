@@ -13,29 +13,29 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/value"
 )
 
-// Bounds of a strand.
+// The bounds of a thread.
 const (
-	StepChunk  = 10_000 // interpreter steps between two looks at the budget
-	shortSteps = 64     // of a callback that is not worth watching for its cancellation
-	MaxFrames  = 10_000 // of the script's call stack
-	maxNesting = 500    // callbacks that call nodes whose callbacks call nodes
+	StepChunk  = 10_000 // interpreter steps between two checks of the budget
+	shortSteps = 64     // steps of a callback that is too short to be watched for cancellation
+	MaxFrames  = 10_000 // depth of the script's call stack
+	maxNesting = 500    // nesting of callbacks that call nodes whose callbacks call nodes
 )
 
-// Thread is the Starlark side of one branch: its thread, used by all callbacks of the branch
-// one after the other, or one inside the other.
+// Thread is the Starlark side of one branch: its thread, used by all callbacks of the branch one after the other, or
+// nested.
 type Thread struct {
 	Starlark *starlark.Thread
 	branch   engine.Branch
 	depth    int
-	around   int      // depth of the strands that this one was begun by
+	around   int      // depth of the threads by which this one was started
 	stop     error    // why the thread was cancelled
-	watch    []*watch // of the callbacks that run inside each other, those that are not short
-	paid     uint64   // of the thread's steps, those that the budgets know of
-	Frozen   diag.Pos // where a list or dict of the script was last frozen on leaving it
-	Taker    string   // which node took it
+	watch    []*watch // watches of nested callbacks, except short ones
+	paid     uint64   // steps of the thread that the budgets know of
+	Frozen   diag.Pos // where a list or dict of the script was last frozen because it left the script
+	Taker    string   // the node that took it
 }
 
-// strand finds or makes the branch's strand and enters it. The caller leaves it by done.
+// Enter finds or creates the branch's thread and enters it. The caller leaves it with Done.
 func Enter(c *script.State, b engine.Branch) (*Thread, error) {
 	s, ok := b.Host().(*Thread)
 	if !ok || s.Starlark == nil {
@@ -51,7 +51,7 @@ func Enter(c *script.State, b engine.Branch) (*Thread, error) {
 	return s, nil
 }
 
-// NewThread makes the Starlark side of a branch.
+// NewThread returns the Starlark side of a branch.
 func NewThread(c *script.State, b engine.Branch) *Thread {
 	s := &Thread{branch: b}
 	s.Starlark = &starlark.Thread{
@@ -72,7 +72,7 @@ func NewThread(c *script.State, b engine.Branch) *Thread {
 	return s
 }
 
-// tick looks at the budgets and at cancellation, while the script computes.
+// tick checks the budgets and cancellation while the script computes.
 func (s *Thread) tick(thread *starlark.Thread) error {
 	if n := thread.CallStackDepth(); n > MaxFrames {
 		return TooDeep()
@@ -80,12 +80,12 @@ func (s *Thread) tick(thread *starlark.Thread) error {
 	return s.Debit(thread.Steps)
 }
 
-// owing is how many steps may be unknown to the budgets when the script calls a node or ends.
+// owing bounds the steps not yet debited when the script calls a node or ends.
 const owing = 256
 
-// Settle debits what was used since the last time, where the script is left: many short
-// callbacks add up like one long one. Little is carried over on the thread, though never more
-// than half of what the thread used: a branch may end with it.
+// Settle debits the steps used since the last time, when control leaves the script: many short callbacks add up to a
+// long one. A small number stays undebited on the thread, but never more than half of what the thread used, since a
+// branch may end with it.
 func (s *Thread) Settle() error {
 	if n := s.Starlark.Steps - s.paid; n == 0 || n < owing && n < s.paid {
 		return nil
@@ -93,32 +93,32 @@ func (s *Thread) Settle() error {
 	return s.Debit(s.Starlark.Steps)
 }
 
-// Debit debits the steps of the thread up to a number of them.
+// Debit debits the steps of the thread up to the given number.
 func (s *Thread) Debit(steps uint64) error {
 	n := steps - s.paid
 	s.paid = steps
 	return s.branch.Steps(int64(n))
 }
 
-// TooDeep is the error of functions that call each other without an end.
+// TooDeep returns the error for functions that call each other endlessly.
 func TooDeep() error {
 	return script.Errorf(diag.ScriptError, "functions call each other more than %d deep", MaxFrames).
 		WithHelp("a function that calls itself needs a case in which it does not")
 }
 
-// Done leaves the strand. A cancelled thread is not used again.
+// Done leaves the thread. A cancelled thread is not used again.
 func (s *Thread) Done() {
 	s.unwatch()
 	s.depth--
 	switch {
-	case s.depth > 0: // the callback around may be long in spite of this one
+	case s.depth > 0: // the callback around it may still be long
 		s.Starlark.SetMaxExecutionSteps(s.Starlark.Steps + shortSteps)
 	case s.stop != nil:
 		s.Starlark, s.stop = nil, nil
 	}
 }
 
-// Leave takes a value out of the script for a node, and freezes it there.
+// Leave converts a value that is passed to a node, and freezes it.
 func (s *Thread) Leave(thread *starlark.Thread, v starlark.Value, taker string) (generable.Value, error) {
 	out, err := value.ToData(v)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Thread) Leave(thread *starlark.Thread, v starlark.Value, taker string) 
 	return out, nil
 }
 
-// Keep freezes what was taken out of the script, and remembers where.
+// Keep freezes a value that has left the script, and remembers where.
 func (s *Thread) Keep(thread *starlark.Thread, v starlark.Value, out generable.Value, taker string) {
 	switch v.(type) {
 	case *starlark.List, *starlark.Dict, starlark.Tuple:
@@ -139,12 +139,12 @@ func (s *Thread) Keep(thread *starlark.Thread, v starlark.Value, out generable.V
 	}
 }
 
-// Failure makes the engine's error of what a callback failed by. What the engine itself
-// reported, a failed node, a spent budget, a cancellation, stays what it is.
+// Failure converts the error of a callback to an error of the engine. What the engine itself reported, a failed node, a
+// spent budget or a cancellation, stays unchanged.
 func (s *Thread) Failure(err error, code diag.Code) error {
 	s.noticed()
 	if stop := s.stop; stop != nil {
-		if s.branch.Catchable(stop) != nil { // whoever catches it goes on with this thread
+		if s.branch.Catchable(stop) != nil { // code that catches it continues with this thread
 			s.stop = nil
 			s.resume()
 		}
@@ -152,7 +152,7 @@ func (s *Thread) Failure(err error, code diag.Code) error {
 			return stop
 		}
 		if script.EngineError(err) != nil {
-			return s.located(err, err) // it passed a node, which said where
+			return s.located(err, err) // it passed a node, which added its position
 		}
 		return s.located(stop, err)
 	}
@@ -176,7 +176,7 @@ func (s *Thread) Failure(err error, code diag.Code) error {
 	return s.located(e, err)
 }
 
-// located adds where in the script an error was raised, unless it says so.
+// located adds where in the script an error occurred, unless the error has a position.
 func (s *Thread) located(err error, at error) error {
 	own := *script.EngineError(err)
 	if own.Cause == nil && at != err {
@@ -193,7 +193,7 @@ func (s *Thread) located(err error, at error) error {
 	return &own
 }
 
-// thaw is the remedy for a change to a frozen value: a copy would not reach the caller.
+// thaw is the remedy for a change to a frozen value: a changed copy would not reach the caller.
 const thaw = "return the new value to the caller (parallel and stream list what each branch returned), or change a copy, list(x) or dict(x)"
 
 func (s *Thread) frozenHint(err error) string {
@@ -206,15 +206,15 @@ func (s *Thread) frozenHint(err error) string {
 	return "values are frozen when they enter a node and when loading ends: " + thaw
 }
 
-// Result is what a call on a branch gave: as the script has it, and as data.
+// Result is the result of a call on a branch: as a script value, and as data.
 type Result struct {
 	Form starlark.Value
 	Data generable.Value
 }
 
-// Apart makes calls of the script on a branch that the running callback began. They have a
-// thread of their own, so that branches can go on at once; what they give is data, as all that
-// leaves a branch. An error is the engine's.
+// Apart makes calls of the script on a branch that the running callback began. They have a separate thread, so that
+// branches can continue concurrently. Like everything that leaves a branch, their result is data. A returned error is
+// the engine's.
 func Apart(e *script.Env, br engine.Branch, what string, body func(thread *starlark.Thread) (starlark.Value, error)) (Result, error) {
 	around, own := e.Thread.(*Thread), NewThread(e.State, br)
 	own.around = around.around + around.depth

@@ -2,18 +2,18 @@ package thread
 
 import "sync"
 
-// watch cancels the interpreter beside a callback that runs for longer. Looking at the budgets
-// every so many steps is not enough: one step may sort a million items.
+// watch cancels the interpreter concurrently with a callback that runs for long. Checking the budgets at intervals of
+// steps is not enough: one step may sort a million items.
 type watch struct {
-	depth int // of the callback on its strand
+	depth int // depth of the callback on its thread
 	stop  func() bool
 
 	mu    sync.Mutex
-	over  bool // the callback has ended: its thread is another's
+	over  bool // the callback has ended: its thread is used by another
 	fired bool
 }
 
-// cancel is called beside the branch.
+// cancel is called concurrently with the branch.
 func (w *watch) cancel(s *Thread) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,19 +29,18 @@ func (w *watch) hasFired() bool {
 	return w.fired
 }
 
-// watched begins to watch the callback that runs, unless it is watched. Most callbacks end
-// before they come to it.
+// watched starts to watch the running callback, unless it is watched already. Most callbacks end before that.
 func (s *Thread) watched() bool {
 	if n := len(s.watch); n > 0 && s.watch[n-1].depth == s.depth {
 		return false
 	}
 	w := &watch{depth: s.depth}
-	s.watch = append(s.watch, w) // also where the scheduler cannot watch: to ask it once
+	s.watch = append(s.watch, w) // even if the scheduler cannot watch, so that it is asked only once
 	w.stop = s.branch.OnCancel(func() { w.cancel(s) })
 	return true
 }
 
-// unwatch ends the watch of the callback that ends. What it cancelled too late goes on.
+// unwatch stops watching the callback that ends. A thread that was cancelled too late continues.
 func (s *Thread) unwatch() {
 	n := len(s.watch)
 	if n == 0 || s.watch[n-1].depth != s.depth {
@@ -61,7 +60,7 @@ func (s *Thread) unwatch() {
 	}
 }
 
-// resume lets the thread go on, unless an outer callback is to stop as well.
+// resume lets the thread continue, unless an outer callback must stop too.
 func (s *Thread) resume() {
 	s.Starlark.Uncancel()
 	for _, w := range s.watch {
@@ -71,7 +70,7 @@ func (s *Thread) resume() {
 	}
 }
 
-// noticed finds out why a watch cancelled the thread.
+// noticed determines why a watch cancelled the thread.
 func (s *Thread) noticed() {
 	if s.stop != nil {
 		return
@@ -84,8 +83,8 @@ func (s *Thread) noticed() {
 	}
 }
 
-// What a thread is cancelled by from beside, and how the interpreter says so.
+// Interruption is the reason with which a thread is cancelled from outside.
 const Interruption = "interrupted"
 
-// Interrupted is how the interpreter says that a thread was cancelled by [Interruption].
+// Interrupted is the interpreter's message for a thread that was cancelled with [Interruption].
 const Interrupted = "Starlark computation cancelled: " + Interruption

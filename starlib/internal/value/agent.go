@@ -14,21 +14,21 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Plain is embedded in values that are true and that nothing has to freeze.
+// Plain is embedded in values that are true and need no freezing.
 type Plain struct{}
 
 func (Plain) Freeze() {}
 
 func (Plain) Truth() starlark.Bool { return true }
 
-// Unkeyed is embedded in plain values that are no keys of dicts.
+// Unkeyed is embedded in plain values that cannot be keys of dicts.
 type Unkeyed struct{ Plain }
 
 func (Unkeyed) Hash() (uint32, error) {
 	return 0, script.Errorf(diag.ScriptError, "what agents, flows and schemas are made of is no key of a dict")
 }
 
-// Part is embedded in the values that only agents take: they are opaque.
+// Part is embedded in the opaque values that only agents take.
 type Part struct{ Unkeyed }
 
 // Opaque marks a value that has neither attributes nor items.
@@ -37,7 +37,7 @@ func (Part) Opaque() {}
 // Opaque is a part that one builtin makes and others read.
 type Opaque[T any] struct {
 	Part
-	Kind, Text string // its type, and how it is shown
+	Kind, Text string // its type, and its text
 	Of         T
 }
 
@@ -45,17 +45,17 @@ func (v *Opaque[T]) String() string { return v.Text }
 
 func (v *Opaque[T]) Type() string { return v.Kind }
 
-// Sampled is a value of which the check knows all attributes: a sample of what the host calls a function with.
+// Sampled is a value whose attributes the check knows: a sample of what the host passes to a function.
 type Sampled interface {
 	starlark.HasAttrs
-	// Of is what the rows of its methods belong to.
+	// Of returns what the rows of its methods belong to.
 	Of() string
 }
 
-// Holder is a part that nodes stand in.
+// Holder is a part that contains nodes.
 type Holder interface{ Nodes() []*flow.Node }
 
-// nodesOf are the nodes among flows.
+// nodesOf returns the nodes among flows.
 func nodesOf(flows ...agent.Flow) []*flow.Node {
 	var out []*flow.Node
 	for _, f := range flows {
@@ -66,12 +66,12 @@ func nodesOf(flows ...agent.Flow) []*flow.Node {
 	return out
 }
 
-// Nodes are the node that the tool runs and those that mend its calls.
+// Nodes returns the node that the tool runs and the nodes that handle its failed calls.
 func (v *Tool) Nodes() []*flow.Node {
 	return append(nodesOf(v.Tool.Node), RecoveryNodes(v.Tool.OnError)...)
 }
 
-// Nodes are those of the skill's tools.
+// Nodes returns the nodes of the skill's tools.
 func (v *Skill) Nodes() []*flow.Node {
 	var out []*flow.Node
 	for _, t := range v.Skill.Tools {
@@ -80,7 +80,7 @@ func (v *Skill) Nodes() []*flow.Node {
 	return out
 }
 
-// RecoveryNodes are the nodes that mend calls; r may be nil.
+// RecoveryNodes returns the nodes that handle failed calls; r may be nil.
 func RecoveryNodes(r *agent.Recovery) []*flow.Node {
 	var out []*flow.Node
 	if r != nil {
@@ -91,16 +91,16 @@ func RecoveryNodes(r *agent.Recovery) []*flow.Node {
 	return out
 }
 
-// Skill is what skill(...) returns.
+// Skill is the result of skill(...).
 type Skill struct {
 	Part
 	Skill *agent.Skill
-	Run   starlark.Value // its function, nil when it has none
+	Run   starlark.Value // its function, or nil
 	State *script.State
 	Of    *agent.Spec // the first agent that has it, nil before
 }
 
-// Describe is what a model reads of the skill, with the types of the agent that it belongs to.
+// Describe returns the description of the skill for a model, with the types of the agent that it belongs to.
 func (v *Skill) Describe() string {
 	own := *v.Skill
 	if v.Of != nil {
@@ -109,21 +109,21 @@ func (v *Skill) Describe() string {
 	return own.Describe()
 }
 
-// Tool is what tool(...) returns.
+// Tool is the result of tool(...).
 type Tool struct {
 	Part
 	Tool *agent.Tool
 }
 
-// Knowledge is what knowledge(...) returns.
+// Knowledge is the result of knowledge(...).
 type Knowledge = Opaque[agent.Knowledge]
 
-// Budget is what budget(...) returns.
+// Budget is the result of budget(...).
 type Budget struct {
 	Part
 	Limits engine.Limits
-	First  diag.Span // of what was given it first
-	Noted  bool      // that a second one does not share it
+	First  diag.Span // the place where it was used first
+	Noted  bool      // reported: a second user does not share it
 }
 
 func (v *Skill) String() string { return fmt.Sprintf("skill(%q)", v.Skill.Name) }
@@ -144,10 +144,10 @@ func (v *Budget) String() string { return "budget(...)" }
 
 func (v *Budget) Type() string { return "budget" }
 
-// Attr of a budget is an error that says where what is left is read.
+// Attr returns an error that says how to read what is left of the budget.
 func (v *Budget) Attr(name string) (starlark.Value, error) { return nil, NoBudgetAttribute(name) }
 
-// NoBudgetAttribute is the error of an attribute of a budget.
+// NoBudgetAttribute returns the error for an attribute of a budget.
 func NoBudgetAttribute(name string) error {
 	e := script.Errorf(diag.UnknownAttribute, "what budget(...) gives has no .%s", name)
 	e.Help = "in a function that runs, budget.remaining() tells what all budgets around it leave"
@@ -165,7 +165,7 @@ func (Finish) Type() string { return "finish" }
 
 func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError, "FINISH is no key") }
 
-// Memory is what memory(...) returns.
+// Memory is the result of memory(...).
 type Memory struct {
 	Part
 	Bank  *agent.MemoryBank
@@ -182,7 +182,7 @@ func (v *Memory) Attr(name string) (starlark.Value, error) {
 
 func (v *Memory) AttrNames() []string { return v.State.Methods.MethodNames("memory") }
 
-// Maker is a builtin that has members of its own: budget(...) and budget.remaining().
+// Maker is a builtin with members: budget(...) and budget.remaining().
 type Maker struct {
 	*starlark.Builtin
 	Members starlark.HasAttrs
@@ -195,7 +195,7 @@ func (m *Maker) Attr(name string) (starlark.Value, error) { return m.Members.Att
 // Server is an MCP server whose tools an agent may have. It is not contacted while loading.
 type Server = Opaque[*remote.Server]
 
-// Secret names a secret. Its value is never in the script's reach.
+// Secret names a secret. The script never gets its value.
 type Secret struct {
 	Part
 	Name, Prefix string

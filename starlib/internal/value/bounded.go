@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Parts yields what a container holds: the keys and values of a dict, the items of any other.
+// Parts yields the contents of a container: the keys and values of a dict, the items of any other.
 func Parts(v starlark.Value) iter.Seq[starlark.Value] {
 	return func(yield func(starlark.Value) bool) {
 		if d, ok := v.(*starlark.Dict); ok {
@@ -23,28 +23,27 @@ func Parts(v starlark.Value) iter.Seq[starlark.Value] {
 	}
 }
 
-// extent is how far a value reaches: its items, counted as often as they are reached, and how
-// deep they are nested.
+// extent is the size of a value: its number of items, counted as often as they are reached, and their nesting.
 type extent struct {
 	size, height int
-	text         int64 // bytes as it is printed, at most; of what is measured to be printed
+	text         int64 // the most bytes of its text; only if it is measured for printing
 }
 
-// holds counts a part in.
+// holds adds a part.
 func (e *extent) holds(part extent) {
 	e.size = min(e.size+part.size, maxSize+1)
 	e.height = max(e.height, part.height+1)
 }
 
-// bounded reports whether an instance can be walked: compared, hashed and written. It is asked
-// when the instance becomes part of another, or leaves: a chain of instances is made one by one.
+// bounded reports whether an instance can be compared, hashed and printed. It is checked when the instance becomes part
+// of another, or leaves the script: a chain of instances is made one by one.
 func (v *Record) bounded() bool {
 	e := v.extent()
 	return e.size <= maxSize && e.height <= maxDepth
 }
 
-// extent is worked out once. An instance that the script made a part of this one knows its own,
-// so that this does not go far down; what a model answered is shallow.
+// extent is computed once. An instance that the script made part of this one knows its own extent, so the recursion is
+// not deep; answers of models are shallow.
 func (v *Record) extent() extent {
 	if size := v.size.Load(); size != 0 {
 		return extent{size: int(size), height: int(v.height.Load())}
@@ -54,7 +53,7 @@ func (v *Record) extent() extent {
 		e.holds(extentOf(v.Record.At(i)))
 	}
 	v.height.Store(int32(min(e.height, maxDepth+1)))
-	v.size.Store(int32(e.size)) // last: who sees it sees the height
+	v.size.Store(int32(e.size)) // stored last: a reader that sees size also sees height
 	return e
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/source"
 )
 
-// CallInternal makes a value of the type: an instance of a schema by its fields, anything
-// else of one value, converted without loss. A predeclared type is the function it shadows.
+// CallInternal makes a value of the type: an instance of a schema from its fields, any other value from one value,
+// converted without loss. A predeclared type is the function that it shadows.
 func (t *Type) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if t.Func != nil {
 		return t.shadowed(thread, args, kwargs)
@@ -65,7 +65,7 @@ func isScalar(v starlark.Value) bool {
 	return false
 }
 
-// Example is a constructor call as a script would write it.
+// Example returns a constructor call as a script would write it.
 func Example(d *generable.Type) string {
 	var fields []string
 	for i := range d.Fields {
@@ -116,13 +116,13 @@ func (t *Type) construct(thread *starlark.Thread, e *script.Env, d *generable.Ty
 	return FromRecord(r), nil
 }
 
-// refuse reports why a value does not fit, each error at the argument it is about.
+// refuse reports why a value does not fit, each error at the argument that it is about.
 func (t *Type) refuse(thread *starlark.Thread, e *script.Env, d *generable.Type, given *generable.Map, errs generable.FieldErrors) (starlark.Value, error) {
 	var found diag.List
 	site := callSite(thread, e)
 	var unknown []*diag.Diagnostic
 	var missing []string
-	misspelt := map[string]bool{} // the fields that were given under a wrong name: not missing as well
+	misspelt := map[string]bool{} // fields that were given under a wrong name: they are not missing too
 	for _, fe := range errs {
 		out := FieldDiagnostic(d, given, fe, site)
 		field := FirstStep(fe.Path)
@@ -140,7 +140,7 @@ func (t *Type) refuse(thread *starlark.Thread, e *script.Env, d *generable.Type,
 		found = append(found, out)
 	}
 	missing = slices.DeleteFunc(missing, func(field string) bool { return misspelt[field] })
-	if len(unknown) == 1 && len(missing) == 1 { // whatever it is called, it must be the one that lacks
+	if len(unknown) == 1 && len(missing) == 1 { // whatever its name, it must be the missing one
 		unknown[0].Help = nil
 		unknown[0].Means(missing[0])
 		missing = nil
@@ -151,7 +151,7 @@ func (t *Type) refuse(thread *starlark.Thread, e *script.Env, d *generable.Type,
 	return refused(e, found...)
 }
 
-// MissingFields tells of all that a call leaves out.
+// MissingFields reports all fields that a call leaves out.
 func MissingFields(d *generable.Type, names []string, site source.Call) *diag.Diagnostic {
 	out := &diag.Diagnostic{Code: diag.MissingField, Span: site.Fn, Message: d.String() + " needs " + script.Joined(names)}
 	var labels, args []string
@@ -190,7 +190,7 @@ func refused(e *script.Env, found ...*diag.Diagnostic) (starlark.Value, error) {
 	return &Failed{}, nil
 }
 
-// FieldDiagnostic turns an error about a field into a diagnostic of the call that gave it.
+// FieldDiagnostic converts an error about a field to a diagnostic about the call that set it.
 func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.FieldError, site source.Call) *diag.Diagnostic {
 	out := script.FieldProblem(diag.WrongValue, site.Fn, fe)
 	out.Message, out.Cause = d.String()+": "+out.Message, fe
@@ -230,7 +230,7 @@ func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 	return out
 }
 
-// valueHelp says what to give a field instead of a value that it does not take.
+// valueHelp says what to set a field to instead of a value that it does not accept.
 func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string {
 	t := f.Type.Deref()
 	fits := func(v generable.Value) bool { return f.Type.Conforms(v) == nil }
@@ -261,8 +261,8 @@ func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string 
 	return fmt.Sprintf("%s is declared as %s in %s: give one, or change its type there", f.Name, f.Type, d)
 }
 
-// Unmatched lists the variants without a case: of the declared union that an instance and all cases belong to,
-// unless there is one that is handled in full.
+// Unmatched lists the variants without a case, of the declared union that an instance and all cases belong to. It lists
+// none if one such union is handled in full.
 func Unmatched(c *script.State, t *generable.Type, cases []starlark.Value) (of *generable.Type, missing []string) {
 	keys := map[string]bool{}
 	for _, key := range cases {
@@ -286,7 +286,7 @@ func Unmatched(c *script.State, t *generable.Type, cases []starlark.Value) (of *
 			}
 		}
 		switch {
-		case covered < len(keys): // some case is no variant of this union
+		case covered < len(keys): // some case is not a variant of this union
 		case len(lacks) == 0:
 			return nil, nil
 		case missing == nil:
@@ -296,7 +296,7 @@ func Unmatched(c *script.State, t *generable.Type, cases []starlark.Value) (of *
 	return of, missing
 }
 
-// FirstStep is the field that a path begins with, "" for none.
+// FirstStep returns the field at the start of a path, or "".
 func FirstStep(path string) string {
 	if !strings.HasPrefix(path, ".") {
 		return ""

@@ -10,14 +10,13 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Bounds of what crosses between the script and the engine.
+// The bounds on values that cross between the script and the engine.
 const (
 	maxDepth = 10_000     // nesting; the engine has the same bound
 	maxSize  = 20_000_000 // items, counted as often as they are reached
 )
 
-// FromData returns the script's form of a value. Lists, dicts and instances are frozen and
-// made once per value.
+// FromData returns a value as a script value. Lists, dicts and instances are frozen and made once per value.
 func FromData(v generable.Value) starlark.Value {
 	switch v.Kind() {
 	case generable.Null:
@@ -61,7 +60,7 @@ func FromData(v generable.Value) starlark.Value {
 		form := starlark.NewDict(m.Len())
 		for i := range m.Len() {
 			key, item := m.At(i)
-			form.SetKey(starlark.String(key), FromData(item)) // a fresh dict takes every str
+			form.SetKey(starlark.String(key), FromData(item)) // a new dict accepts every str
 		}
 		form.Freeze()
 		m.SetHost(form)
@@ -70,14 +69,14 @@ func FromData(v generable.Value) starlark.Value {
 	return starlark.None
 }
 
-// Texts is a list of texts.
+// Texts returns a list of texts.
 func Texts(texts []string) *starlark.List {
 	return starlark.NewList(text.Each(texts, func(s string) starlark.Value { return starlark.String(s) }))
 }
 
-// ToData makes a value of what the script has. It does not freeze: see [Freeze]. Functions,
-// types and nodes, NaN and infinities, sets, keys that are not str and text that is not UTF-8
-// have no form outside the script; the error says where they stand.
+// ToData converts a script value to data. It does not freeze: see [Freeze]. Functions, types and nodes, NaN and
+// infinities, sets, keys that are not str and text that is not UTF-8 have no form outside the script; the error says
+// where they are.
 func ToData(v starlark.Value) (generable.Value, error) {
 	if out, ok := Scalar(v); ok {
 		return out, nil
@@ -87,8 +86,8 @@ func ToData(v starlark.Value) (generable.Value, error) {
 	return out, err
 }
 
-// Freeze makes a value immutable because it left for a node or another branch, and remembers
-// it as the script's form of out, so that it comes back at no cost.
+// Freeze makes a value immutable because it left for a node or another branch. It records the value as the script value
+// of out, so that converting out back costs nothing.
 func Freeze(v starlark.Value, out generable.Value) {
 	switch v := v.(type) {
 	case *starlark.List:
@@ -106,8 +105,8 @@ func Freeze(v starlark.Value, out generable.Value) {
 	}
 }
 
-// sameForm reports whether v is what [FromData] would make of its value, apart from who made
-// it: a tuple inside comes back as a list, whichever way the value took.
+// sameForm reports whether v is what [FromData] would return for its value, regardless of its origin: a tuple inside
+// always comes back as a list.
 func sameForm(v starlark.Value, out generable.Value) bool {
 	switch v := v.(type) {
 	case *starlark.List:
@@ -149,7 +148,7 @@ func sameForm(v starlark.Value, out generable.Value) bool {
 	return false
 }
 
-// Scalar converts a value that has no parts; false for any other.
+// Scalar converts a value that has no parts. It returns false for any other value.
 func Scalar(v starlark.Value) (generable.Value, bool) {
 	switch v := v.(type) {
 	case starlark.NoneType:
@@ -174,8 +173,8 @@ func Scalar(v starlark.Value) (generable.Value, bool) {
 	return generable.Value{}, false
 }
 
-// crossing carries one conversion. Containers that are reached twice are converted once, so
-// that shared structure costs no more than it is.
+// crossing is the state of one conversion. Containers that are reached twice are converted once, so that shared
+// structure costs only its own size.
 type crossing struct {
 	seen int
 	done map[starlark.Value]crossed
@@ -186,7 +185,7 @@ type crossed struct {
 	size int
 }
 
-// where is the way to a part of a value.
+// where is the path to a part of a value.
 type where struct {
 	up  *where
 	key string // ".name" or "[i]"
@@ -233,7 +232,7 @@ func (x *crossing) value(v starlark.Value, at *where, depth int) (generable.Valu
 }
 
 func (x *crossing) once(v starlark.Value, convert func() (generable.Value, int, error)) (generable.Value, int, error) {
-	const worth = 16 // a small value is converted without remembering
+	const worth = 16 // smaller values are converted without being remembered
 	if out, ok := x.done[v]; ok {
 		return out.v, out.size, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// anyValue makes a random value of the engine.
+// anyValue returns a random value of the engine.
 func anyValue(r *rand.Rand, depth int, point *generable.Type) generable.Value {
 	n := 9
 	if depth == 0 {
@@ -50,8 +50,8 @@ func anyValue(r *rand.Rand, depth int, point *generable.Type) generable.Value {
 	return generable.NewRecord(point, []generable.Value{anyValue(r, depth-1, point), anyValue(r, depth-1, point)}).Value()
 }
 
-// TestValuesCrossUnchanged checks that a value that enters the script and leaves it is equal,
-// keeps the order of its keys, and comes back as the very same form.
+// TestValuesCrossUnchanged checks that a value that enters the script and leaves it is equal, keeps the order of its
+// keys, and comes back as the same script value.
 func TestValuesCrossUnchanged(t *testing.T) {
 	point, errs := generable.NewSchema("Point", "", []generable.Field{{Name: "x", Type: generable.AnyT}, {Name: "from", Type: generable.AnyT}})
 	if errs != nil {
@@ -92,7 +92,7 @@ func containers(v starlark.Value) bool {
 	return false
 }
 
-// TestEqualValuesHashTheSame holds hash and equality of instances together.
+// TestEqualValuesHashTheSame checks that hash and equality of instances agree.
 func TestEqualValuesHashTheSame(t *testing.T) {
 	point := &generable.Type{Kind: generable.RecordType, Name: "P", Fields: []generable.Field{{Name: "x", Type: generable.AnyT}}}
 	make := func(v generable.Value) starlark.Value {
@@ -125,8 +125,8 @@ func TestEqualValuesHashTheSame(t *testing.T) {
 	}
 }
 
-// TestFrozenOnLeaving checks that a list is frozen when it leaves, and comes back as it is
-// unless it holds tuples, which come back as lists whatever way they took.
+// TestFrozenOnLeaving checks that a list is frozen when it leaves, and comes back unchanged unless it contains tuples,
+// which always come back as lists.
 func TestFrozenOnLeaving(t *testing.T) {
 	plain := starlark.NewList([]starlark.Value{starlark.MakeInt(1), starlark.NewList(nil)})
 	v, err := ToData(plain)
@@ -151,7 +151,7 @@ func TestFrozenOnLeaving(t *testing.T) {
 	}
 }
 
-// TestSharedStructureIsConvertedOnce: 2^60 paths to one list are 60 lists.
+// TestSharedStructureIsConvertedOnce checks that 2^60 paths to one list cost only 60 lists.
 func TestSharedStructureIsConvertedOnce(t *testing.T) {
 	v := starlark.Value(starlark.NewList(nil))
 	for range 20 {
@@ -194,7 +194,7 @@ func TestDeepAndCyclicValues(t *testing.T) {
 	}
 }
 
-// FuzzCrossing feeds Starlark expressions through the boundary.
+// FuzzCrossing passes Starlark expressions through the boundary.
 func FuzzCrossing(f *testing.F) {
 	for _, s := range []string{"[1, 2.5]", `{"a": (1, None)}`, "range(3)", "set([1])", "[lambda: 1]", `"é"[:1]`, "{1: 2}", "b\"x\"", "1 << 80", "float('nan')"} {
 		f.Add(s)
@@ -220,7 +220,8 @@ func FuzzCrossing(f *testing.F) {
 	})
 }
 
-// TestCutCharacters: a str that was cut inside a character cannot leave the script, and the error says how to cut.
+// TestCutCharacters checks that a str that was cut inside a character cannot leave the script, and that the error says
+// how to cut.
 func TestCutCharacters(t *testing.T) {
 	for _, v := range []starlark.Value{starlark.String("日本")[:4], starlark.NewList([]starlark.Value{starlark.String("é")[:1]})} {
 		_, err := ToData(v)

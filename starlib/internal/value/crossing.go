@@ -38,7 +38,7 @@ func unfit(v starlark.Value, at *where) error {
 	return cannot(at, "a %s cannot leave the script", v.Type())
 }
 
-// ConvertError says why a value cannot leave the script, and where in it the reason stands.
+// ConvertError says why a value cannot leave the script, and which part of it is the reason.
 type ConvertError struct {
 	at   string
 	what string
@@ -66,7 +66,7 @@ func (e *ConvertError) Error() string {
 	return e.at + ": " + e.what
 }
 
-// Prefixed says which argument a value was.
+// Prefixed adds the name of the argument to the error about its value.
 func Prefixed(name string, err error) error {
 	e, ok := err.(*ConvertError)
 	if !ok {
@@ -84,7 +84,7 @@ func Prefixed(name string, err error) error {
 	return own.Raise()
 }
 
-// Raise makes the error one that scripts fail by.
+// Raise converts the error to one with which scripts fail.
 func (e *ConvertError) Raise() error {
 	out := script.Errorf(diag.WrongValue, "%s", e.Error())
 	out.Help = e.Help

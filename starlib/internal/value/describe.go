@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// AcceptFunction takes what a run can call: functions of the script, builtins and types. A
-// node has a place in the graph instead.
+// AcceptFunction accepts what a run can call: functions of the script, builtins and types. A node has a place in the
+// graph instead.
 func AcceptFunction(v starlark.Value) (starlark.Value, bool) {
 	switch v.(type) {
 	case *starlark.Function, *starlark.Builtin, *Type:
@@ -22,12 +22,12 @@ func AcceptFunction(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
-// typeWords are what other languages call a type, as a script writes it.
+// typeWords maps the names of types in other languages to those of scripts.
 var typeWords = map[string]string{"str": "str", "string": "str", "text": "str", "int": "int", "integer": "int", "float": "float", "number": "float",
 	"double": "float", "bool": "bool", "boolean": "bool", "any": "any", "list": "list", "array": "list", "dict": "dict", "object": "dict", "none": "None", "null": "None"}
 
-// TypeText reads a text as a type, as a script writes it: "string | null" is str | None. It calls named with each
-// name of another type, which returns what to write for it, or false where there is no such type.
+// TypeText reads a text as a type and returns it as a script writes it: "string | null" is str | None. It calls named
+// with each name of another type; named returns what to write for it, or false if there is no such type.
 func TypeText(s string, named func(name string) (string, bool)) (string, bool) {
 	r := typeReader{rest: s, named: named}
 	shown := r.alternatives()
@@ -61,7 +61,7 @@ func (r *typeReader) alternatives() string {
 	return shown
 }
 
-// one reads a type without alternatives: a name, and what stands in brackets behind it.
+// one reads a type without alternatives: a name, and its arguments in brackets.
 func (r *typeReader) one() string {
 	r.blanks()
 	if r.depth++; r.depth > 20 {
@@ -83,7 +83,7 @@ func (r *typeReader) one() string {
 		}
 	}
 	for !r.failed && r.takes("[") {
-		if r.takes("]") { // of TypeScript
+		if r.takes("]") { // TypeScript's array syntax
 			shown = "list[" + shown + "]"
 			continue
 		}
@@ -110,7 +110,7 @@ func (r *typeReader) one() string {
 	return shown
 }
 
-// TypeWord is the type that a text names, as far as one can tell from a text.
+// TypeWord returns the type that a text names, judging by the text alone.
 func TypeWord(s string) (string, bool) {
 	return TypeText(s, func(name string) (string, bool) {
 		c, _ := utf8.DecodeRuneInString(name)
@@ -118,9 +118,9 @@ func TypeWord(s string) (string, bool) {
 	})
 }
 
-// AdviseType says in a diagnostic what to write instead of a text that stands for a type: the type itself, or a
-// reference to one that the file declares later. The place of the text is that of the diagnostic. It reports whether
-// the text is a type.
+// AdviseType adds to a diagnostic what to write instead of a text that stands for a type: the type itself, or a
+// reference to one that the file declares later. The diagnostic's position is that of the text. AdviseType reports
+// whether the text is a type.
 func AdviseType(c *script.State, d *diag.Diagnostic, v starlark.Value) bool {
 	s, ok := v.(starlark.String)
 	if !ok || c == nil {
@@ -152,7 +152,7 @@ func AdviseType(c *script.State, d *diag.Diagnostic, v starlark.Value) bool {
 	return true
 }
 
-// HintType says what to write instead of what is no type.
+// HintType says what to write instead of a value that is not a type.
 func HintType(v starlark.Value) string {
 	switch v := v.(type) {
 	case starlark.String:
@@ -188,13 +188,13 @@ func HintType(v starlark.Value) string {
 	case *starlark.Builtin:
 		return map[string]string{"tuple": "write list[str]", "set": "write list[str]", "type": "write any", "enumerate": "write list[any]"}[v.Name()]
 	}
-	if v.Type() == "module" { // json, most likely
+	if v.Type() == "module" { // most likely json
 		return "declare what the value holds, schema(title = str, ...), or write any for any JSON"
 	}
 	return ""
 }
 
-// dictFields writes a dict of types as the fields of a schema, nil for any other.
+// dictFields returns a dict of types as the fields of a schema, or nil for any other dict.
 func dictFields(d *starlark.Dict) []string {
 	var fields []string
 	for key, v := range d.Entries() {
@@ -208,7 +208,7 @@ func dictFields(d *starlark.Dict) []string {
 	return fields
 }
 
-// HintNode says what to write instead of what is no node.
+// HintNode says what to write instead of a value that is not a node.
 func HintNode(v starlark.Value) string {
 	switch v := v.(type) {
 	case *starlark.Function:
@@ -242,7 +242,7 @@ func HintNode(v starlark.Value) string {
 	return ""
 }
 
-// Describe shows an argument in a message: its type, and what it is when that is short.
+// Describe describes an argument in a message: its type, and its value if that is short.
 func Describe(v starlark.Value) string {
 	switch v := v.(type) {
 	case *Typed:
@@ -276,7 +276,7 @@ func Describe(v starlark.Value) string {
 	return v.Type()
 }
 
-// NameOf is how a script names a callable.
+// NameOf returns a callable's name in a script.
 func NameOf(v starlark.Value) string {
 	switch v := v.(type) {
 	case *Type:

@@ -1,3 +1,3 @@
-// Package value has the values of the language: types, nodes, instances of schemas and the parts
-// that agents are made of, and how data crosses between a script and the engine.
+// Package value has the values of the language: types, nodes, instances of schemas and the parts of agents. It also
+// converts data between a script and the engine.
 package value

@@ -7,12 +7,11 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// FreezeShared makes values immutable that several branches or runs are to see, with all that
-// they reach. The interpreter's own Freeze follows a function to the variables that it captures
-// without remembering where it was: a function inside a function that calls itself, which its
-// own variable holds, has it recurse until the process ends. So what is reached is looked at
-// first. Such functions hold nothing to freeze but what they capture; a list, dict or set that
-// reaches one cannot be frozen, and is refused.
+// FreezeShared makes values immutable that several branches or runs can see, with everything they reach. The
+// interpreter's own Freeze follows a function to its captured variables without keeping track: for a nested function
+// that calls itself, and is therefore held by its own variable, it recurses until the process ends. FreezeShared
+// therefore inspects what is reached first. Such functions hold nothing to freeze except what they capture; a list,
+// dict or set that reaches one cannot be frozen, and is rejected.
 func FreezeShared(values ...starlark.Value) error {
 	all := reach(values...)
 	if all.visits > maxSize {
@@ -44,20 +43,20 @@ func FreezeShared(values ...starlark.Value) error {
 
 // reached is what values lead to.
 type reached struct {
-	containers []starlark.Value   // they remember that they are frozen
-	others     []starlark.Value   // which hold none of these
-	knot       *starlark.Function // reaches itself, and not by way of a container
+	containers []starlark.Value   // these remember that they are frozen
+	others     []starlark.Value   // these hold none of those
+	knot       *starlark.Function // a function that reaches itself, not through a container
 	deep       bool
-	visits     uint64 // of the interpreter's Freeze, which comes to a tuple as often as something holds it
+	visits     uint64 // visits of the interpreter's Freeze, which visits a tuple as often as something holds it
 	colors     map[any]color
-	within     map[any]uint64 // visits of a tuple or function and of what it holds
+	within     map[any]uint64 // visits of a tuple or function and of its contents
 }
 
 type color uint8
 
 const (
 	fresh  color = iota
-	active       // what it leads to is being looked at
+	active       // its contents are being inspected
 	looked
 )
 
@@ -75,7 +74,7 @@ func reach(values ...starlark.Value) *reached {
 	return r
 }
 
-// look returns how often Freeze of v visits anything, up to one more than the most.
+// look returns the number of visits that Freeze of v makes, up to one more than the maximum.
 func (r *reached) look(v starlark.Value, depth int) uint64 {
 	var id any
 	switch v := v.(type) {
@@ -86,7 +85,7 @@ func (r *reached) look(v starlark.Value, depth int) uint64 {
 		}
 		return 1
 	case *starlark.Function:
-		if v.NumFreeVars() == 0 { // what it holds is older than it is
+		if v.NumFreeVars() == 0 { // its contents are older than it is
 			return r.defaults(v, depth)
 		}
 		id = v

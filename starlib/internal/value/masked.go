@@ -13,8 +13,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Masked is a text with values of environment variables in it that the script does not
-// know: their names stand for them. It is no data, so that it gets into requests alone.
+// Masked is a text that contains values of environment variables which the script does not know: their names stand for
+// them. It is not data, so it can only get into requests.
 type Masked struct {
 	Plain
 	Parts []MaskedPart
@@ -23,12 +23,12 @@ type Masked struct {
 // MaskedPart is a text, or the name of a variable that stands for its value.
 type MaskedPart struct {
 	Text string
-	Env  string // instead of text
+	Env  string // instead of Text
 }
 
 var _ starlark.HasBinary = (*Masked)(nil)
 
-// MaskedOf is what env.secret returns for a variable that is set.
+// MaskedOf returns the result of env.secret for a variable that is set.
 func MaskedOf(set generable.Value, name string) (starlark.Value, error) {
 	if is, _ := set.AsBool(); !is {
 		return nil, script.Errorf(diag.TouchFailed, "the environment variable %q is not set", name).WithHelp("set it where the run is started")
@@ -52,7 +52,7 @@ func (s *Masked) Type() string { return "Secret" }
 
 func (s *Masked) Hash() (uint32, error) { return starlark.String(s.String()).Hash() }
 
-// Binary is text + secret, secret + text and secret + secret.
+// Binary implements text + secret, secret + text and secret + secret.
 func (s *Masked) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
 	y = Unwrapped(y)
 	var more []MaskedPart
@@ -74,7 +74,7 @@ func (s *Masked) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (
 	return &Masked{Parts: slices.Concat(first, then)}, nil
 }
 
-// Data is a list of texts and of records that name variables.
+// Data returns a list of texts and of records that name variables.
 func (s *Masked) Data() generable.Value {
 	items := make([]generable.Value, len(s.Parts))
 	for i, p := range s.Parts {

@@ -22,7 +22,7 @@ type Node struct {
 	Plain
 	Node     *flow.Node
 	State    *script.State
-	Template *agent.TemplateText // of a template
+	Template *agent.TemplateText // for a template
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	_ starlark.HasBinary = (*Node)(nil)
 )
 
-// String shows what the node is, what it is called and what it takes and gives.
+// String shows what the node is, its name, and its input and output.
 func (v *Node) String() string {
 	if v.Node.Failed() {
 		return fmt.Sprintf("<%s>", v.Node.Kind())
@@ -47,7 +47,7 @@ func (v *Node) Type() string { return "node" }
 
 func (v *Node) Name() string { return v.Label() }
 
-// Label is what messages call the node.
+// Label returns the name of the node in messages.
 func (v *Node) Label() string { return v.Node.Label() }
 
 func (v *Node) Hash() (uint32, error) {
@@ -105,11 +105,10 @@ func (v *Node) CallInternal(thread *starlark.Thread, args starlark.Tuple, kwargs
 	return FromData(out), nil
 }
 
-// Operators that compose, and what they are called in messages.
+// Operators are the operators that compose, with their names in messages.
 var Operators = map[syntax.Token]string{syntax.GTGT: "`>>`", syntax.SLASH: "`/`", syntax.STAR: "`*`"}
 
-// Binary is a >> b, a / b and a * b. Operators have no thread: they stand where the
-// composing thread does.
+// Binary implements a >> b, a / b and a * b. Operators get no thread: their position is that of the composing thread.
 func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
 	y = Unwrapped(y)
 	c := v.State
@@ -164,8 +163,8 @@ func (v *Node) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 	return NewNode(c, c.Session.Forum(site, flow.ForumOptions{}, a.Node, b.Node)), nil
 }
 
-// crossedFunction reports whether the left operand of an operator came out of a function, where that
-// decides what the operator makes of it.
+// crossedFunction reports whether the left operand of an operator came out of a function, if that determines the
+// operator's result.
 func crossedFunction(c *script.State, file *source.File, pos syntax.Position, left starlark.Value) bool {
 	n, ok := left.(*Node)
 	if !ok || n.Node.Kind() != flow.ParallelNode && n.Node.Kind() != flow.ForumNode {
@@ -183,7 +182,7 @@ func other(op syntax.Token) string {
 	return "/"
 }
 
-// notANode reports an operand that no composition takes.
+// notANode reports an operand that cannot be composed.
 func notANode(c *script.State, site flow.Site, left, right starlark.Value) starlark.Value {
 	at, operand := 0, left
 	if _, ok := left.(*Node); ok {
@@ -206,7 +205,7 @@ func notANode(c *script.State, site flow.Site, left, right starlark.Value) starl
 // misused reports operators that nodes do not have.
 func misused(c *script.State, op syntax.Token, site flow.Site, y starlark.Value) (starlark.Value, error) {
 	if op != syntax.PIPE {
-		return nil, nil // the interpreter says that there is no such operator
+		return nil, nil // the interpreter reports that there is no such operator
 	}
 	d := &diag.Diagnostic{Code: diag.UnionOfNodes, Span: site.Span, Message: "`|` joins types, not nodes",
 		Help: []string{"use >> for one after the other, / for all at once; node.branch({...}) chooses by the output's type"}}
@@ -217,7 +216,7 @@ func misused(c *script.State, op syntax.Token, site flow.Site, y starlark.Value)
 	return NewNode(c, c.Session.Failed(flow.ParallelNode, site)), nil
 }
 
-// ComposedWhileRunning is the error of composing in a function that runs.
+// ComposedWhileRunning returns the error for composing in a running function.
 func ComposedWhileRunning(what string) *engine.Error {
 	return script.Errorf(diag.ComposedWhileRunning, "%s composes while the flow runs", what).
 		WithHelp("compose at the top level, and call the nodes here one after the other: y = a(x), z = b(y)")

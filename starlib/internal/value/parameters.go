@@ -67,17 +67,17 @@ func ParseDoc(doc string) (text string, params map[string]string) {
 	return strings.TrimSpace(strings.Join(kept, "\n")), params
 }
 
-// Parameter is a parameter of a function of the script with what it says about its type.
+// Parameter is a parameter of a function of the script with what the function declares about its type.
 type Parameter struct {
 	Name     string
-	Keyword  bool // by keyword alone
+	Keyword  bool // keyword-only
 	Field    generable.Field
-	Declared bool // by a type or field(...), so that the default is no value
-	Wrong    bool // its type was reported
+	Declared bool // declared by a type or field(...), so the default is not a value
+	Wrong    bool // an error in its type was reported
 }
 
-// ParametersOf reads what a function says about its parameters: defaults and docstring.
-// Defaults that have no form outside the script are returned by name.
+// ParametersOf reads what a function declares about its parameters: defaults and docstring. It returns defaults that
+// have no form outside the script by name.
 func ParametersOf(fn *starlark.Function) ([]Parameter, map[string]error) {
 	n := NumNamed(fn)
 	_, docs := ParseDoc(fn.Doc())
@@ -111,7 +111,7 @@ func ParametersOf(fn *starlark.Function) ([]Parameter, map[string]error) {
 	return params, unfit
 }
 
-// NumNamed is how many parameters a function has without *args and **kwargs.
+// NumNamed returns the number of a function's parameters without *args and **kwargs.
 func NumNamed(fn *starlark.Function) int {
 	n := fn.NumParams()
 	if fn.HasVarargs() {
@@ -123,7 +123,7 @@ func NumNamed(fn *starlark.Function) int {
 	return n
 }
 
-// typeOfDefault is the type of a parameter that has a plain default.
+// typeOfDefault returns the type of a parameter that has a plain default.
 func typeOfDefault(v generable.Value) *generable.Type {
 	switch v.Kind() {
 	case generable.Bool:

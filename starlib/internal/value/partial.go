@@ -40,7 +40,7 @@ func (p *Partial) AttrNames() []string {
 	return append(p.State.Methods.MethodNames("partial"), "arrived_field_names")
 }
 
-// Get is p["field"], an error when the field has not arrived.
+// Get implements p["field"]. It returns an error if the field has not arrived.
 func (p *Partial) Get(key starlark.Value) (starlark.Value, bool, error) {
 	name, _ := key.(starlark.String)
 	v, ok := p.Partial.Get(string(name))

@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Predicate is a condition as data. It is callable, so that code can ask it, too.
+// Predicate is a condition as data. It is callable, so that code can test it too.
 type Predicate struct {
 	Plain
 	Pred *predicate.Predicate
@@ -59,7 +59,7 @@ func (p *Predicate) Unary(op syntax.Token) (starlark.Value, error) {
 	return &Predicate{Pred: p.Pred.Not()}, nil
 }
 
-// CallInternal asks the condition of a value: ge(80)(x).
+// CallInternal tests a value: ge(80)(x).
 func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) != 1 || len(kwargs) > 0 {
 		err := script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)

@@ -8,8 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Unwrapped is the operand that stands behind a value, or the value: the interpreter asks what stands for
-// an operand of a growing operator for the operation.
+// Unwrapped returns the operand that a value stands for, or the value itself. The interpreter asks stand-ins for
+// operands of growing operators to perform the operation.
 func Unwrapped(v starlark.Value) starlark.Value {
 	if w, ok := v.(interface{ Unwrapped() starlark.Value }); ok {
 		return w.Unwrapped()
@@ -17,13 +17,13 @@ func Unwrapped(v starlark.Value) starlark.Value {
 	return v
 }
 
-// MaxPrintNesting bounds the nesting of JSON text that scripts read, as the decoder of models' answers
-// does, and of values that they print. The interpreter's own reader and printer recurse without
-// a bound, and a Go stack that overflows ends the process of everybody.
+// MaxPrintNesting bounds the nesting of JSON text that scripts read, as the decoder of models' answers does, and of
+// values that they print. The interpreter's own reader and printer recurse without a bound, and an overflow of the Go
+// stack ends the whole process.
 const MaxPrintNesting = 500
 
-// NestedTooDeep reports whether JSON text opens more brackets inside each other than MaxPrintNesting.
-// Of text that is no JSON it may say either; the decoder says what is wrong with that.
+// NestedTooDeep reports whether JSON text nests brackets deeper than MaxPrintNesting. For invalid JSON the answer may
+// be either; the decoder reports what is wrong with it.
 func NestedTooDeep(text string) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -44,7 +44,7 @@ func NestedTooDeep(text string) bool {
 	return false
 }
 
-// PlainText is what str returns for a value.
+// PlainText returns the result of str for a value.
 func PlainText(v starlark.Value) (string, error) {
 	if s, ok := v.(starlark.String); ok {
 		return string(s), nil
@@ -58,15 +58,15 @@ func PlainText(v starlark.Value) (string, error) {
 // MaxText bounds the text of a value, in bytes.
 const MaxText = 64 << 20
 
-// printable refuses a value whose text would be endless: nested too deep, of too many items or too long,
-// counted as often as they are reached.
+// printable rejects a value whose text would be endless: nested too deeply, with too many items or too long, counted as
+// often as they are reached.
 func printable(v starlark.Value) error {
 	_, err := Printed(v, MaxText)
 	return err
 }
 
-// Printed returns how many bytes the text of a value has at most, or why it cannot be printed: it is nested too
-// deep, has too many items or more than most bytes.
+// Printed returns an upper bound on the bytes of a value's text, or why it cannot be printed: it is nested too deeply,
+// has too many items or more than most bytes.
 func Printed(v starlark.Value, most int64) (int64, error) {
 	if s, ok := v.(starlark.String); ok {
 		return int64(len(s)), nil
@@ -76,11 +76,11 @@ func Printed(v starlark.Value, most int64) (int64, error) {
 	return out.text, err
 }
 
-// printing is one look at a value that is to be printed.
+// printing is the state of measuring one value.
 type printing struct {
 	most int64 // bytes
-	// known are the containers, by what identifies them. One that is being measured, and so
-	// contains itself, reaches nowhere: the printer writes dots.
+	// known holds the extents of containers, by identity. The extent of one that is being measured, and therefore
+	// contains itself, is zero: the printer writes dots.
 	known map[any]extent
 }
 
@@ -127,7 +127,7 @@ func (p *printing) measure(v starlark.Value, depth int) (extent, error) {
 	return out, nil
 }
 
-// textLen is how many bytes a value has as a part of a text, at most.
+// textLen returns an upper bound on the bytes of a value inside a text.
 func textLen(v starlark.Value) int64 {
 	switch v := v.(type) {
 	case starlark.String:
@@ -145,7 +145,7 @@ func textLen(v starlark.Value) int64 {
 	return 24
 }
 
-// dataLen is textLen of data, without the names of types and fields.
+// dataLen is textLen for data, without the names of types and fields.
 func dataLen(v generable.Value) (n int64) {
 	switch v.Kind() {
 	case generable.RecordKind:
@@ -171,7 +171,7 @@ func dataLen(v generable.Value) (n int64) {
 	return n + 2
 }
 
-// quotedLen is how many bytes a text has between quotes, at most.
+// quotedLen returns an upper bound on the bytes of a quoted text.
 func quotedLen(s string) int64 {
 	n := int64(len(s)) + 2
 	for i := range len(s) {
@@ -190,12 +190,11 @@ func deepPrint() error {
 		WithHelp("print a part of it")
 }
 
-// FailedType is the type's name. An error that speaks of it follows from one that was
-// reported, and is not worth a message.
+// FailedType is the type's name. An error that mentions it follows from one that was reported, and is not reported.
 const FailedType = "<failed>"
 
-// Failed stands in for the result of a call that was reported. It takes part in
-// everything without a word, so that one mistake yields one message.
+// Failed stands in for the result of a call that was reported. Every operation accepts it silently, so that one mistake
+// causes one message.
 type Failed struct{ Plain }
 
 func (f *Failed) String() string { return FailedType }
@@ -226,7 +225,7 @@ func (f *Failed) Binary(syntax.Token, starlark.Value, starlark.Side) (starlark.V
 	return f, nil
 }
 
-// Typed stands for a value of which only the type is known: Of is one of it.
+// Typed stands for a value of which only the type is known: Of is a value of it.
 type Typed struct {
 	Failed
 	Of   starlark.Value

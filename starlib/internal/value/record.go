@@ -18,7 +18,7 @@ type Record struct {
 	Plain
 	Record *generable.Record
 
-	size, height atomic.Int32 // how far it reaches; zero before somebody asks
+	size, height atomic.Int32 // its extent; zero until computed
 }
 
 var (
@@ -27,7 +27,7 @@ var (
 	_ starlark.Comparable = (*Record)(nil)
 )
 
-// FromRecord returns the form of an instance in the script, the same each time.
+// FromRecord returns an instance as a script value, the same one each time.
 func FromRecord(r *generable.Record) starlark.Value {
 	if v, ok := r.Host().(*Record); ok {
 		return v
@@ -37,10 +37,10 @@ func FromRecord(r *generable.Record) starlark.Value {
 	return v
 }
 
-// Type is the name of the schema, so that type(x) == "Approved" holds.
+// Type returns the name of the schema, so that type(x) == "Approved" holds.
 func (v *Record) Type() string { return v.Record.Type().String() }
 
-// String writes the instance as the script would make it.
+// String returns the instance as the script would construct it.
 func (v *Record) String() string {
 	var fields []string
 	for i, f := range v.Record.Type().Fields {
@@ -58,7 +58,7 @@ func (v *Record) Attr(name string) (starlark.Value, error) {
 
 func (v *Record) AttrNames() []string { return v.Record.Type().FieldNames() }
 
-// Get serves fields whose names are reserved words: x["from"].
+// Get supports fields whose names are reserved words: x["from"].
 func (v *Record) Get(key starlark.Value) (starlark.Value, bool, error) {
 	name, ok := key.(starlark.String)
 	if !ok {
@@ -84,13 +84,13 @@ func (v *Record) Hash() (uint32, error) {
 func (v *Record) dict() starlark.Value {
 	d := starlark.NewDict(len(v.Record.Type().Fields))
 	for i, f := range v.Record.Type().Fields {
-		d.SetKey(starlark.String(f.Name), FromData(v.Record.At(i))) // a fresh dict takes every str
+		d.SetKey(starlark.String(f.Name), FromData(v.Record.At(i))) // a new dict accepts every str
 	}
 	return d
 }
 
-// hashOf agrees with [generable.Equal]: equal numbers hash the same whatever their kind, and
-// the entries of a map in any order.
+// hashOf agrees with [generable.Equal]: equal numbers have the same hash whatever their kind, and the order of a map's
+// entries does not matter.
 func hashOf(v generable.Value) uint64 {
 	const prime = 1099511628211
 	h := uint64(14695981039346656037)
@@ -141,7 +141,7 @@ func hashOf(v generable.Value) uint64 {
 	return h
 }
 
-// The schemas of values that builtins return or call functions with.
+// The schemas of values that builtins return or pass to functions.
 var (
 	RepairType = schemaOf("Repair", "One change that the decoder made",
 		member("kind", generable.StrT, "unquoted, truncated, enum-fold and others: docs/decoding.md lists them"),

@@ -14,16 +14,15 @@ import (
 	"github.com/agentscript/agentscript/starlib/internal/script"
 )
 
-// Type is a type as a value of the language. The predeclared ones are at once the
-// functions whose names they take.
+// Type is a type as a value of the language. The predeclared ones are also the functions with the same names.
 type Type struct {
 	Plain
 	T     *generable.Type
 	State *script.State
-	Func  *starlark.Builtin // of a predeclared type: the function of the same name
+	Func  *starlark.Builtin // for a predeclared type: the function with the same name
 	Bare  bool              // list or dict without brackets
 
-	Of func(*generable.Type) *generable.Type // of list and a generic schema: what brackets make of it
+	Of func(*generable.Type) *generable.Type // for list and a generic schema: the type that brackets make of it
 }
 
 var (
@@ -52,7 +51,7 @@ func (t *Type) CompareSameType(op syntax.Token, other starlark.Value, _ int) (bo
 	return compared(op, generable.Same(t.T, other.(*Type).T), "types have no order: %s %s %s", t, op, other)
 }
 
-// compared is what == and != give of values that are the same or not; any other comparison is an error.
+// compared returns the result of == and != for values that are the same or not. Any other comparison is an error.
 func compared(op syntax.Token, same bool, format string, args ...any) (bool, error) {
 	if op == syntax.EQL || op == syntax.NEQ {
 		return same == (op == syntax.EQL), nil
@@ -86,7 +85,7 @@ func (t *Type) Attr(name string) (starlark.Value, error) {
 	return nil, NoAttribute(what, name, t.AttrNames())
 }
 
-// samples are values of the types whose names are also those of the functions that make them.
+// samples are values of the types whose constructors have the same names.
 var samples = map[string]starlark.HasAttrs{"str": starlark.String(""), "list": (*starlark.List)(nil), "dict": (*starlark.Dict)(nil)}
 
 func (t *Type) AttrNames() []string {
@@ -100,7 +99,7 @@ func (t *Type) AttrNames() []string {
 	return names
 }
 
-// Method is a method of a value that belongs to a kind.
+// Method returns a method of a value by its kind.
 func Method(c *script.State, kind, what, name string, v starlark.HasAttrs) (starlark.Value, error) {
 	if m := c.Methods.Method(kind, name, v); m != nil {
 		return m, nil
@@ -108,10 +107,10 @@ func Method(c *script.State, kind, what, name string, v starlark.HasAttrs) (star
 	return nil, NoAttribute(what, name, v.AttrNames())
 }
 
-// mostNear bounds the names that one which is not there is compared with: it may be asked for very often.
+// mostNear bounds the names that a missing one is compared with: it may be looked up very often.
 const mostNear = 200
 
-// NoAttribute is the error of x.name where x has no such attribute.
+// NoAttribute returns the error for x.name if x has no such attribute.
 func NoAttribute(what, name string, names []string) *engine.Error {
 	names = names[:min(len(names), mostNear)]
 	e := script.Errorf(diag.UnknownAttribute, "%s has no .%s", what, name)
@@ -124,7 +123,7 @@ func NoAttribute(what, name string, names []string) *engine.Error {
 	return e
 }
 
-// Get is list[T], dict[str, T] and Enum["value"].
+// Get implements list[T], dict[str, T] and Enum["value"].
 func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 	switch d := t.T.Deref(); {
 	case d.Kind == generable.ErrorType:
@@ -159,7 +158,7 @@ func (t *Type) Get(key starlark.Value) (starlark.Value, bool, error) {
 	return t.wrong(t.String()+" takes nothing in brackets, got %s", described(key), "only list[T] and dict[str, T] do", nil)
 }
 
-// described is describe as an operand of a message.
+// described is Describe for an operand of a message.
 func described(v starlark.Value) any {
 	if _, ok := v.(starlark.Tuple); ok {
 		return v.String()
@@ -167,8 +166,8 @@ func described(v starlark.Value) any {
 	return Describe(v)
 }
 
-// wrong reports a type expression that makes no sense: at what stands in the brackets, or at the operator. Given is
-// what should be a type, where that is what is wrong.
+// wrong reports an invalid type expression at the contents of the brackets, or at the operator. given is the value that
+// should be a type, if that is the mistake.
 func (t *Type) wrong(format string, got any, help string, given starlark.Value) (starlark.Value, bool, error) {
 	d := &diag.Diagnostic{Code: diag.WrongArgument, Message: fmt.Sprintf(format, got)}
 	d.Advise(help)
@@ -183,11 +182,11 @@ func (t *Type) wrong(format string, got any, help string, given starlark.Value) 
 	return NewType(t.State, generable.ErrorT), true, nil
 }
 
-// Binary is A | B.
+// Binary implements A | B.
 func (t *Type) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
 	y = Unwrapped(y)
 	if op != syntax.PIPE {
-		return nil, nil // the other operand may know, as agent >> type does
+		return nil, nil // the other operand may know, as in agent >> type
 	}
 	if _, isNode := y.(*Node); isNode {
 		return nil, nil
@@ -215,10 +214,10 @@ func (t *Type) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (st
 	return v, err
 }
 
-// MostJoined bounds the types that | joins: each A | B | C | ... is a type with all of those before it.
+// MostJoined bounds the types that | joins: each A | B | C | ... is a type that contains all those before it.
 const MostJoined = 1000
 
-// made is the value of a type that an expression makes of others, which a script can do again and again.
+// made returns the value of a type that an expression makes from others, which a script can do again and again.
 func (t *Type) made(c *script.State, of *generable.Type) (starlark.Value, bool, error) {
 	switch {
 	case of.TooDeep():
@@ -229,7 +228,7 @@ func (t *Type) made(c *script.State, of *generable.Type) (starlark.Value, bool, 
 	return NewType(c, of), true, nil
 }
 
-// TypeOf is the type that an argument of kind type stands for.
+// TypeOf returns the type that an argument of kind type stands for.
 func TypeOf(v starlark.Value) *generable.Type {
 	switch v := v.(type) {
 	case *Type:
@@ -242,7 +241,7 @@ func TypeOf(v starlark.Value) *generable.Type {
 	return nil
 }
 
-// Signature is what typeof returns for a node.
+// Signature is the result of typeof for a node.
 type Signature struct {
 	Plain
 	in, out *Type
@@ -266,7 +265,7 @@ func (s *Signature) Attr(name string) (starlark.Value, error) {
 	return nil, NoAttribute("a signature", name, s.AttrNames())
 }
 
-// NewSignature returns what typeof returns for a node.
+// NewSignature returns the result of typeof for a node.
 func NewSignature(c *script.State, n *flow.Node) starlark.Value {
 	return &Signature{in: NewType(c, n.In()), out: NewType(c, n.Out())}
 }
@@ -274,13 +273,13 @@ func NewSignature(c *script.State, n *flow.Node) starlark.Value {
 // NewType makes a type a value of the language.
 func NewType(c *script.State, t *generable.Type) *Type { return &Type{T: t, State: c} }
 
-// As takes the values of one Go type.
+// As accepts the values of one Go type.
 func As[T starlark.Value](v starlark.Value) (starlark.Value, bool) {
 	_, ok := v.(T)
 	return v, ok
 }
 
-// Either takes what one of several does, the first that fits.
+// Either accepts what one of several functions accepts; the first that fits is used.
 func Either(accepts ...func(starlark.Value) (starlark.Value, bool)) func(starlark.Value) (starlark.Value, bool) {
 	return func(v starlark.Value) (starlark.Value, bool) {
 		for _, accept := range accepts {
@@ -292,7 +291,7 @@ func Either(accepts ...func(starlark.Value) (starlark.Value, bool)) func(starlar
 	}
 }
 
-// AcceptType takes types, and None for the type that has None alone.
+// AcceptType accepts types, and None as the type whose only value is None.
 func AcceptType(v starlark.Value) (starlark.Value, bool) {
 	switch v := v.(type) {
 	case *Type:
@@ -305,7 +304,7 @@ func AcceptType(v starlark.Value) (starlark.Value, bool) {
 	return v, false
 }
 
-// Field is what field(...) returns: a field that has no name yet.
+// Field is the result of field(...): a field that has no name yet.
 type Field struct {
 	Unkeyed
 	Field generable.Field
@@ -315,7 +314,7 @@ func (f *Field) String() string { return "field(" + f.Field.Type.String() + ")" 
 
 func (f *Field) Type() string { return "field" }
 
-// FieldOf reads a field under a name.
+// FieldOf returns a field under a name.
 func FieldOf(name string, v starlark.Value) generable.Field {
 	f := generable.Field{Type: TypeOf(v)}
 	if own, ok := v.(*Field); ok {

@@ -13,24 +13,24 @@ import (
 // version is one value of a name.
 type version struct {
 	name string
-	as   string // it is written
-	by   *piece // that binds it
+	as   string // the name in the file
+	by   *piece // the piece that binds it
 	held Held
 }
 
-// piece is a statement that may be written.
+// piece is a statement that may be written to the file.
 type piece struct {
 	*source
 	st   *Statement
 	at   place
-	read map[string]*version // when the statement is evaluated
-	late map[string]*version // when its functions are called; nil for a name that was not bound yet
+	read map[string]*version // versions read when the statement is evaluated
+	late map[string]*version // versions read when its functions are called; nil for a name that was not bound yet
 	bind map[string]*version
 
-	held     map[string]bool // names that it reads, and its value keeps
-	observed bool            // something used its value
+	held     map[string]bool // names that it reads and that its value keeps
+	observed bool            // something has used its value
 	kept     bool            // it is written
-	main     bool            // in the function
+	main     bool            // inside the function
 	literal  bool            // as data
 	shown    bool            // it is written, though nothing reads it
 	hoisted  map[string]*version
@@ -47,7 +47,7 @@ func (p place) compare(q place) int {
 type builder struct {
 	Options
 	pieces           []*piece
-	now              map[string]*version // what names mean
+	now              map[string]*version // the current versions of names
 	statements, made int
 }
 
@@ -57,7 +57,7 @@ func (b *builder) sorted() []*piece {
 	return b.pieces
 }
 
-// next is the place behind all others of a statement.
+// next returns the place after all others of a statement.
 func (b *builder) next(statement int) place {
 	b.made++
 	return place{statement, b.made}
@@ -70,7 +70,7 @@ func (b *builder) add(st *Statement) {
 	p.at = b.next(b.statements)
 	for _, o := range p.names {
 		if old := b.now[o.id.Name]; o.bound && old != nil && (o.within || o.loop && same(old.held, st.Held[o.id.Name])) {
-			p.read[o.id.Name], p.block = old, true // which the name may still have
+			p.read[o.id.Name], p.block = old, true // the name may still have this version
 		}
 	}
 	for _, o := range p.names {
@@ -109,14 +109,14 @@ func (b *builder) add(st *Statement) {
 	}
 }
 
-// same reports whether two values are written alike.
+// same reports whether two values are written the same.
 func same(a, b Held) bool {
 	one, ok := Literal(a.Data, nil)
 	two, too := Literal(b.Data, nil)
 	return ok && too && one == two
 }
 
-// grows makes xs += [1] a change of the list, which has no new version.
+// grows makes xs += [1] a change of the list, without a new version.
 func (p *piece) grows(b *builder) {
 	if !p.self {
 		return
@@ -128,7 +128,8 @@ func (p *piece) grows(b *builder) {
 	}
 }
 
-// observe notes what a statement uses when it is evaluated: its value stays, whatever its functions read later.
+// observe records what a statement uses when it is evaluated: those values must stay, whatever their functions read
+// later.
 func (b *builder) observe(p *piece) {
 	uses := p.st.Ran || len(p.bind) == 0 || p.defines()
 	makes := false
@@ -150,7 +151,7 @@ func (b *builder) observe(p *piece) {
 	}
 }
 
-// defines reports whether a piece is a function, which reads names at once for its defaults alone.
+// defines reports whether a piece is a function, which reads names immediately only for its defaults.
 func (p *piece) defines() bool {
 	if p.tree == nil {
 		return false
@@ -173,8 +174,8 @@ func observed(v *version) {
 	}
 }
 
-// set gives a name a new version. Functions that read it see the new one, so those that were used before are written
-// once more.
+// set gives a name a new version. Functions that read the name see the new version, so those that were used before are
+// written once more.
 func (b *builder) set(name string, v *version, by *piece) {
 	if name == Result && by.st.Value {
 		for _, result := range b.Results {
@@ -199,7 +200,7 @@ func (b *builder) set(name string, v *version, by *piece) {
 	b.renew(name, old, v, by)
 }
 
-// renew has everything that is reachable, and reads a name when it is called, read its new version.
+// renew makes every reachable piece that reads a name when it is called read the new version.
 func (b *builder) renew(name string, old, v *version, by *piece) {
 	var reached, affected []*piece
 	for _, known := range b.now {
@@ -252,7 +253,7 @@ func (b *builder) renew(name string, old, v *version, by *piece) {
 	}
 }
 
-// clone writes a piece once more.
+// clone adds a copy of a piece.
 func (b *builder) clone(p *piece, statement int, renewed map[*version]*version) *piece {
 	c := *p
 	c.at, c.observed = b.next(statement), false
@@ -296,7 +297,8 @@ func (p *piece) uses(f func(v *version)) {
 	}
 }
 
-// keep decides what is written: what ran, the last version of each name, all that those read, and what changed it.
+// keep decides what is written: what ran, the last version of each name, everything that those read, and what changed
+// it.
 func (b *builder) keep() {
 	var need func(p *piece)
 	need = func(p *piece) {
@@ -337,7 +339,7 @@ func (b *builder) keep() {
 	}
 }
 
-// helps reports whether a piece asks for help, whose text is for the prompt alone.
+// helps reports whether a piece asks for help, whose text is only for the prompt.
 func (p *piece) helps() bool {
 	if p.tree == nil {
 		return false
@@ -354,7 +356,7 @@ func (p *piece) helps() bool {
 	return ok && fn.Name == "help" && p.read[fn.Name] == nil
 }
 
-// groups joins the versions that may hold one another, and returns the one that means its group.
+// groups joins the versions that may hold one another. of returns the representative of a version's group.
 func (b *builder) groups(may func(v *version) bool) (of func(v *version) *version) {
 	parent := map[*version]*version{}
 	of = func(v *version) *version {

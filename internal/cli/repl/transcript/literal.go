@@ -7,8 +7,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Literal is a value as scripts write it, and whether a script can: each type of a record has a name in types. A nil map
-// means that each has its own.
+// Literal returns a value as scripts write it, and whether a script can. types maps the types of records to names; a
+// nil map means that each type has its own name.
 func Literal(v generable.Value, types map[*generable.Type]string) (written string, ok bool) {
 	var parts []string
 	ok = true

@@ -8,12 +8,12 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// place decides what belongs into the function: what ran, what reads that, and what it changes. What is composed stays
-// at the top level, and what it reads of the function is written there as data.
+// place decides what goes into the function: what ran, what reads that, and what it changes. What is composed stays at
+// the top level, and what that reads from the function is written there as data.
 func (b *builder) place() {
 	of := b.groups(func(v *version) bool { return !v.held.atomic() && !v.held.AtTop() && v.held.Kind != Function })
 	moved := map[*version]bool{}
-	last := map[*version]place{} // where what a group holds is changed last
+	last := map[*version]place{} // where the contents of a group change last
 	for _, p := range b.sorted() {
 		if p.kept && p.st.Changed {
 			for _, v := range b.touched(p) {
@@ -50,8 +50,8 @@ func (b *builder) place() {
 	}
 }
 
-// end has the last value of the session be that of the function, where it is made of what the function has: with the
-// results that it reads, though nothing else does.
+// end makes the last value of the session the function's result, if it is made from values of the function. It includes
+// the results that the value reads, even if nothing else does.
 func (b *builder) end() {
 	var last *piece
 	for _, p := range b.sorted() {
@@ -70,10 +70,10 @@ func (b *builder) end() {
 		p.kept, p.main = true, p.ofMain(map[*piece]bool{})
 		p.uses(func(v *version) { need(v.by) })
 	}
-	last.uses(func(v *version) { need(v.by) }) // it is shown itself
+	last.uses(func(v *version) { need(v.by) }) // the value itself is shown
 }
 
-// ofMain reports whether a piece reads what the function has, by results that are not written, too.
+// ofMain reports whether a piece reads values of the function, even through results that are not written.
 func (p *piece) ofMain(seen map[*piece]bool) (is bool) {
 	if seen[p] {
 		return false
@@ -93,7 +93,7 @@ func (p *piece) atTop() bool {
 	return false
 }
 
-// touched are the lists, dicts and sets that a piece may change: those that it reads, or functions that it calls.
+// touched returns the lists, dicts and sets that a piece may change: those that it, or a function it calls, reads.
 func (b *builder) touched(p *piece) (all []*version) {
 	seen := map[*piece]bool{}
 	var look func(v *version)
@@ -113,7 +113,7 @@ func (b *builder) touched(p *piece) (all []*version) {
 	return all
 }
 
-// readTop has a piece of the top level read nothing of the function, and lists as they were then.
+// readTop makes a top-level piece read nothing from the function, and lists with their contents at that time.
 func (b *builder) readTop(p *piece, lists map[string]generable.Value, tops map[*version]*version) {
 	for _, all := range []map[string]*version{p.read, p.late} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -125,7 +125,7 @@ func (b *builder) readTop(p *piece, lists map[string]generable.Value, tops map[*
 	}
 }
 
-// top is a version of the function as one of the top level: data as it is, functions once more.
+// top returns a top-level copy of a version in the function: data unchanged, functions once more.
 func (b *builder) top(name string, v *version, statement int, lists map[string]generable.Value, tops map[*version]*version) *version {
 	if tops[v] != nil {
 		return tops[v]
@@ -142,7 +142,7 @@ func (b *builder) top(name string, v *version, statement int, lists map[string]g
 	return tops[v]
 }
 
-// literal is a version of the function as data of the top level.
+// literal returns a version in the function as data at the top level.
 func (b *builder) literal(v *version, data generable.Value, statement int, tops map[*version]*version) *version {
 	c := b.clone(v.by, statement, tops)
 	c.kept, c.main, c.literal = true, false, true
@@ -152,7 +152,7 @@ func (b *builder) literal(v *version, data generable.Value, statement int, tops 
 	return w
 }
 
-// hoist composes at the top level what was composed where it is called: (a >> b)("x").
+// hoist composes at the top level what was composed in a call: (a >> b)("x").
 func (b *builder) hoist() {
 	for _, p := range slices.Clone(b.sorted()) {
 		if !p.kept || !p.main || len(p.inner) == 0 {
@@ -188,8 +188,8 @@ func (b *builder) hoist() {
 	}
 }
 
-// sameAs is a composition before this one that is written anyhow and is made of the same, nil for none. One behind it has a
-// name that its calls in the record have as well.
+// sameAs returns a composition before this one that is written anyway and has the same parts, or nil. One that follows
+// would have a name that its calls in the record also have.
 func (b *builder) sameAs(h *piece) *version {
 	for _, p := range b.pieces {
 		if !p.kept || p.main || p.at.compare(h.at) > 0 || len(p.bind) != 1 || expression(p.source) != expression(h.source) ||
@@ -205,7 +205,7 @@ func (b *builder) sameAs(h *piece) *version {
 	return nil
 }
 
-// copyPlaced writes an agent once more for each composition but one that holds it, as it has one place alone.
+// copyPlaced writes a copy of an agent for each composition but one that holds it, since an agent has only one place.
 func (b *builder) copyPlaced() {
 	placed := map[*version]*piece{}
 	last := map[*piece]bool{}
@@ -213,7 +213,7 @@ func (b *builder) copyPlaced() {
 		last[v.by] = true
 	}
 	all := slices.Clone(b.sorted())
-	sorting.By(all, func(p, q *piece) int { // the last versions keep theirs
+	sorting.By(all, func(p, q *piece) int { // the last versions keep their agents
 		if last[p] != last[q] && last[p] {
 			return -1
 		} else if last[p] != last[q] {

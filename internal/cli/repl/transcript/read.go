@@ -7,23 +7,23 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// source is a statement as it was entered, and the global names in it.
+// source is an entered statement, with the global names in it.
 type source struct {
 	text  string
 	tree  *syntax.File
 	names []occurrence
-	inner []*syntax.CallExpr // of what an operator composes: (a >> b)(x)
+	inner []*syntax.CallExpr // calls of what an operator composes: (a >> b)(x)
 	block bool               // a name is bound twice, or within a block
 	self  bool               // x += 1 and nothing else
 }
 
-// occurrence is a place where a statement writes a global name.
+// occurrence is a place where a statement mentions a global name.
 type occurrence struct {
 	id     *syntax.Ident
-	bound  bool // here
+	bound  bool // it is bound here
 	within bool // in a block
 	loop   bool // as the variable of a loop
-	behind bool // the statement has bound it before, or does when it is read
+	behind bool // the statement has bound it before, or has by the time it is read
 	late   bool // it is read when a function is called
 	called bool // f in f(x)
 	tool   bool // f in agent(tools = [f])
@@ -31,7 +31,7 @@ type occurrence struct {
 
 var options = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true, Recursion: true}
 
-// read parses a statement that a session took.
+// read parses an accepted statement.
 func read(text string) *source {
 	s := &source{text: text}
 	tree, err := options.Parse("entry", text, 0)
@@ -61,8 +61,8 @@ func read(text string) *source {
 // reader lists the names of statements in the order in which they are evaluated.
 type reader struct {
 	*source
-	bound map[string]int // how often
-	late  int            // how many functions are around
+	bound map[string]int // number of bindings
+	late  int            // number of functions around
 	tools map[*syntax.Ident]bool
 }
 
@@ -111,7 +111,7 @@ func (r *reader) stmts(stmts []syntax.Stmt, within bool) {
 	}
 }
 
-// targets are what an assignment binds, or changes.
+// targets lists what an assignment binds or changes.
 func (r *reader) targets(e syntax.Expr, within, loop bool) {
 	startree.Targets(e, func(e syntax.Expr) {
 		if id, ok := e.(*syntax.Ident); ok {
@@ -145,7 +145,7 @@ func (r *reader) see(o occurrence) {
 // expr lists the names that an expression reads.
 func (r *reader) expr(e syntax.Expr) {
 	callees := map[*syntax.Ident]bool{}
-	var ends []bool // whether the node that is left is a function
+	var ends []bool // whether each node being left is a function
 	syntax.Walk(e, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case nil:
@@ -177,7 +177,7 @@ func (r *reader) expr(e syntax.Expr) {
 	})
 }
 
-// toolsOf notes the names in the list of tools of an agent.
+// toolsOf records the names in the list of tools of an agent.
 func (r *reader) toolsOf(call *syntax.CallExpr) {
 	for _, arg := range call.Args {
 		named, ok := arg.(*syntax.BinaryExpr)

@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/internal/startree"
 )
 
-// name chooses how versions are written: the last one as its name, those before it with a number.
+// name chooses the names of versions: the last one keeps its name, earlier ones get a number.
 func (b *builder) name() {
 	taken := map[string]bool{}
 	for _, name := range b.Reserved {
@@ -45,7 +45,7 @@ func (b *builder) name() {
 	}
 }
 
-// words are all identifiers of a statement.
+// words returns all identifiers of a statement.
 func (p *piece) words() map[string]bool {
 	words := map[string]bool{}
 	if p.tree != nil {
@@ -64,7 +64,7 @@ func (b *builder) write() *Script {
 	s := &Script{}
 	types := map[*generable.Type]string{}
 	read := map[*version]bool{}
-	var last *piece // that has a value
+	var last *piece // the last piece with a value
 	for _, p := range b.sorted() {
 		if p.st.Value {
 			last = p
@@ -108,7 +108,7 @@ func (b *builder) write() *Script {
 	return s
 }
 
-// shows reports whether a piece shows a value that the function has.
+// shows reports whether a piece shows a value of the function.
 func (b *builder) shows(p *piece, last bool) (shows bool) {
 	if !p.st.Value || p.kept || !b.Values && !last {
 		return false
@@ -192,13 +192,14 @@ func (p *piece) inPlace(v *version) bool {
 	return v.held.Type == "list" && op == syntax.PLUS_EQ || v.held.Type == "dict" && op == syntax.PIPE_EQ
 }
 
-// edit is a change of a text, whose places are those of its lines.
+// edit is a change to a text, with positions in its lines.
 type edit struct {
 	from, to syntax.Position
 	text     string
 }
 
-// edited is the text of a piece with the names of versions; those that a block binds stay when it is in a function.
+// edited returns the text of a piece with the names of versions. Names that a block binds are kept if the piece is in a
+// function.
 func (p *piece) edited(local bool) string {
 	if p.tree == nil {
 		return p.text
@@ -206,13 +207,13 @@ func (p *piece) edited(local bool) string {
 	return p.part(syntax.MakePosition(nil, 1, 1), p.end(), local)
 }
 
-// end is the place behind the text.
+// end returns the position after the text.
 func (s *source) end() syntax.Position {
 	lines := strings.Split(s.text, "\n")
 	return syntax.MakePosition(nil, int32(len(lines)), int32(len([]rune(lines[len(lines)-1]))+1))
 }
 
-// part is a part of the text, edited.
+// part returns a part of the text, edited.
 func (p *piece) part(from, to syntax.Position, local bool) string {
 	var edits []edit
 	for _, o := range p.names {
@@ -247,13 +248,13 @@ func (p *piece) part(from, to syntax.Position, local bool) string {
 	return apply(p.text, from, to, edits)
 }
 
-// composition is what a call composes, as it was entered.
+// composition returns what a call composes, as it was entered.
 func (p *piece) composition(call *syntax.CallExpr) string {
 	parens := call.Fn.(*syntax.ParenExpr)
 	return strings.TrimSpace(apply(p.text, after(parens.Lparen, 1), parens.Rparen, nil))
 }
 
-// ownName has what takes its name from a variable keep that name when the variable has another one.
+// ownName keeps the name of a value that takes its name from a variable when the variable gets another name.
 func (p *piece) ownName() []edit {
 	stmt, ok := p.tree.Stmts[0].(*syntax.AssignStmt)
 	if !ok {
@@ -286,7 +287,7 @@ func (p *piece) ownName() []edit {
 	return []edit{{at, at, text}}
 }
 
-// loaded names what a load binds under another name.
+// loaded handles names that a load binds under another name.
 func (p *piece) loaded() (edits []edit) {
 	load, ok := p.tree.Stmts[0].(*syntax.LoadStmt)
 	if !ok {
@@ -307,7 +308,7 @@ func after(at syntax.Position, n int) syntax.Position {
 
 func before(a, b syntax.Position) bool { return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col }
 
-// expression is what a statement evaluates, behind the name that it binds.
+// expression returns the expression of a statement, without the name that it binds.
 func expression(s *source) string {
 	if s.tree == nil || len(s.tree.Stmts) != 1 {
 		return s.text
@@ -325,7 +326,7 @@ func expression(s *source) string {
 	return strings.TrimSpace(apply(s.text, from, s.end(), nil))
 }
 
-// apply is a part of a text with edits.
+// apply returns a part of a text with edits applied.
 func apply(text string, from, to syntax.Position, edits []edit) string {
 	lines := strings.SplitAfter(text, "\n")
 	offsets := make([]int, len(lines))
@@ -357,10 +358,10 @@ func apply(text string, from, to syntax.Position, edits []edit) string {
 	return b.String()
 }
 
-// Def writes statements as the body of a function. Texts of several lines stay as they are.
+// Def writes statements as the body of a function. Texts of several lines are kept unchanged.
 func Def(name, params string, body []string) string {
 	text := strings.Join(body, "\n")
-	within := map[int]bool{} // lines that begin in a text
+	within := map[int]bool{} // lines that begin inside a text
 	if tree, err := options.Parse("body", text, 0); err == nil {
 		syntax.Walk(tree, func(n syntax.Node) bool {
 			if s, ok := n.(*syntax.Literal); ok && s.Token == syntax.STRING {
