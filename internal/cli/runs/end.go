@@ -53,7 +53,7 @@ func (v *verbs) cancel() *cobra.Command {
 			return err
 		}
 		if !info.Live && (info.Status == engine.RunRunning || info.Status == engine.RunParked) { // its process has died in the meantime
-			if err := s.CancelRun(ctx, info.ID, strings.Join(args[1:], "")); err != nil {
+			if err := s.CancelRun(ctx, info.ID, v.hidden(strings.Join(args[1:], ""))); err != nil {
 				return err
 			}
 			if info, err = s.Run(ctx, info.ID); err != nil {

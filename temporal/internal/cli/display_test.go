@@ -162,7 +162,7 @@ func TestForks(t *testing.T) {
 		t.Errorf("%+v %v", is, err)
 	}
 	for flag, words := range map[string]string{"--trace": "runs show RUN --json", "--retries": "worker --retries", "--scripted": "worker --scripted",
-		"--session": "a session needs a store", "--cache": "worker --cache", "--record": "leave it out"} {
+		"--session": "keeps nothing in one", "--cache": "worker --cache", "--record": "leave it out"} {
 		b.temporal(term.ExitUsage, words, on("runs", "fork", id, flag, "1")...)
 	}
 	b.temporal(term.ExitUsage, "agentscript temporal runs show "+id, on("runs", "fork", id, "--from", "nowhere")...)

@@ -123,7 +123,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("runs ls --json: %+v %v", listed, err)
 	}
 
-	b.temporal(term.ExitUsage, "a session needs a store", on("runs", "fork", id, "--session", "x")...)
+	b.temporal(term.ExitUsage, "keeps nothing in one", on("runs", "fork", id, "--session", "x")...)
 	forked := b.temporal(0, "takes 2 steps of 2", on("runs", "fork", id)...)
 	if forked.out != "paid rent 12" {
 		t.Errorf("the fork: %s\n%s", forked.out, forked.err)
