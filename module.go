@@ -162,11 +162,11 @@ func loadWithin(ctx context.Context, o starlib.Options) (*starlib.Module, diag.L
 			if o.Parsed != nil {
 				o.Parsed.Abandon()
 			}
-			return starlib.GivenUp(ctx, o)
+			return starlib.Abandoned(ctx, o)
 		}
 	}
 	if r.panicked != nil {
-		nothing, _ := starlib.GivenUp(ctx, o)
+		nothing, _ := starlib.Abandoned(ctx, o)
 		return nothing, diag.List{{Code: diag.Panic, Span: diag.Span{Pos: diag.Pos{File: o.Entry}}, Message: fmt.Sprintf("loading panicked: %v", r.panicked),
 			Cause: fmt.Errorf("%v\n%s", r.panicked, r.stack)}}
 	}

@@ -46,7 +46,7 @@ type config struct {
 	hooks      []*agent.Hooks
 	root       string
 	flow       flowjson.LoadOptions
-	mending    *agent.Recovery
+	recovery   *agent.Recovery
 	grants     capability.Grants
 	ungranted  bool
 	store      engine.Store    // of runs; nil: none is kept
@@ -94,7 +94,7 @@ func WithTool(t agent.HostTool) Option { return func(c *config) { c.tools[t.Name
 
 // WithToolErrors sets what happens when a tool call fails, unless the tool or its agent says so: tool(on_error = ...)
 // and agent(on_tool_error = ...) take precedence. Without it, the model sees the failure and may try again.
-func WithToolErrors(r agent.Recovery) Option { return func(c *config) { c.mending = &r } }
+func WithToolErrors(r agent.Recovery) Option { return func(c *config) { c.recovery = &r } }
 
 // Builtin is a function of the host that scripts call like the language's own functions. It computes: its results are
 // not recorded, and a replay calls it again. A function that touches the world must be a tool; see [WithTool].

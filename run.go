@@ -230,7 +230,7 @@ func (r *Run) execute(x *run.Execution) {
 
 func (m *Module) configure(opts []RunOption) *runConfig {
 	e := &m.engine.cfg
-	cfg := &runConfig{spec: run.Spec{Model: e.model, Aliases: e.aliases, Limits: e.limits, Pricer: e.pricer, OnToolError: e.mending, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
+	cfg := &runConfig{spec: run.Spec{Model: e.model, Aliases: e.aliases, Limits: e.limits, Pricer: e.pricer, OnToolError: e.recovery, Hooks: e.hooks, Policies: e.policies[:len(e.policies):len(e.policies)]}}
 	for _, o := range opts {
 		if o != nil {
 			o(cfg)

@@ -148,8 +148,8 @@ func inFlow(found diag.List, shown string, f *flowjson.Entry) {
 	}
 }
 
-// GivenUp returns the result of a load that is abandoned because ctx has ended: an empty module, and the reason.
-func GivenUp(ctx context.Context, o Options) (*Module, diag.List) {
+// Abandoned returns the result of a load that is abandoned because ctx has ended: an empty module, and the reason.
+func Abandoned(ctx context.Context, o Options) (*Module, diag.List) {
 	o.Parsed = nil
 	c := newLoader(o)
 	c.begin(ctx)

@@ -139,7 +139,7 @@ func (b *Block) Next(ctx context.Context) (*Statement, diag.List) {
 	}
 	s.before = prompt.NewContents()
 	lint.EachReached(w.c.State, w.names, s.before.Add)
-	replace := w.giveUp(part, f.Bound)
+	replace := w.abandon(part, f.Bound)
 	u, found := w.add(ctx, b.name(), []byte(source), f)
 	calls := slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Code == diag.CalledWhileComposing })
 	if found.HasErrors() {
@@ -322,9 +322,9 @@ func boundNamesOf(stmts []syntax.Stmt) (ids []*syntax.Ident) {
 	return ids
 }
 
-// giveUp frees the places held by names that these and later statements bind again, unless the statements use the
+// abandon frees the places held by names that these and later statements bind again, unless the statements use the
 // names. The returned function undoes this.
-func (w *Workspace) giveUp(part []syntax.Stmt, bound map[string]bool) (replace func()) {
+func (w *Workspace) abandon(part []syntax.Stmt, bound map[string]bool) (replace func()) {
 	again := maps.Clone(bound)
 	rebinds := false
 	for _, id := range boundNamesOf(part) {

@@ -151,7 +151,7 @@ func (r *Recovery) remedies(yield func(*Remedy) bool) {
 }
 
 // Mends returns the maximum number of times that a flow of [Spec.Fixers] is asked about one call.
-func (a *Spec) Mends(f Flow) int {
+func (a *Spec) RecoverySteps(f Flow) int {
 	var args, failures int
 	add := func(r *Recovery) {
 		if r != nil {

@@ -14,7 +14,7 @@ func (p *picture) add(n *flow.Node) fragment {
 	body, label := p.leaf, title(n)
 	switch n.Kind() {
 	case flow.AgentNode:
-		body = p.mended
+		body = p.recovered
 	case flow.PipelineNode:
 		body, label = p.pipeline, n.Name()
 	case flow.FallbackNode, flow.RaceNode:

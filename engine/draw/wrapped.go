@@ -61,7 +61,7 @@ func (p *picture) vote(n *flow.Node) fragment {
 }
 
 // mended draws an agent and the nodes that fix its tool calls: the agent calls them and receives their answers.
-func (p *picture) mended(n *flow.Node) fragment {
+func (p *picture) recovered(n *flow.Node) fragment {
 	f := p.leaf(n)
 	for _, k := range n.Children() {
 		if t := flow.ToolOf(n.Agent(), k); t != nil {

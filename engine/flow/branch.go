@@ -190,8 +190,8 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 		d.Notef(diag.Pos{}, "%s", more)
 	}
 	node.NoteDefined(d, from)
-	if mended := p.Mended(from.out); mended != nil {
-		d.Helpf("write %s", mended)
+	if corrected := p.Corrected(from.out); corrected != nil {
+		d.Helpf("write %s", corrected)
 		return false
 	}
 	if v := p.Variant(from.out); v != nil {

@@ -193,7 +193,7 @@ func (w *bounding) load(n *Node) load {
 	}
 	switch n.kind {
 	case AgentNode:
-		return w.mended(n, w.agentLoad(n.agent))
+		return w.recovered(n, w.agentLoad(n.agent))
 	case BoundedNode:
 		total := w.sum(n.kids)
 		total.bounded(n, "the budget of "+n.Label(), n.bound)
@@ -361,11 +361,11 @@ func product(a, b int64) int64 {
 
 // mended adds to an agent's own load the load of its tool nodes and of its fixers: each call of a tool can be fixed in
 // a limited number of steps. A budget on the agent bounds what it calls, too.
-func (w *bounding) mended(n *Node, own load) load {
+func (w *bounding) recovered(n *Node, own load) load {
 	calls := n.agent.Budget.ToolCalls.Or(agent.DefaultToolCalls)
 	inside := load{}
 	for _, k := range n.kids {
-		times := product(calls, int64(n.agent.Mends(k)))
+		times := product(calls, int64(n.agent.RecoverySteps(k)))
 		if t := ToolOf(n.agent, k); t != nil {
 			if times = calls; t.OnError != nil || n.agent.OnToolError != nil { // it may be called again
 				times = product(calls, 1+agent.MaxRecoverySteps)

@@ -146,7 +146,7 @@ func TestMended(t *testing.T) {
 		{pred(t, Eq, "x", generable.IntOf(4)).Exact().Or(Never()), ""},
 	} {
 		got := ""
-		if p := row.p.Mended(point); p != nil {
+		if p := row.p.Corrected(point); p != nil {
 			got = p.String()
 		}
 		if got != row.want {

@@ -61,7 +61,7 @@ func (p *Predicate) Alone() *Predicate {
 // Mended returns p with its tests fixed that fail for a formal reason: it removes fold from a comparison with a value
 // that is not a text, and changes a number of a kind that t does not have to the other kind. It returns nil if it
 // changes nothing.
-func (p *Predicate) Mended(t *generable.Type) *Predicate {
+func (p *Predicate) Corrected(t *generable.Type) *Predicate {
 	changed := false
 	mended := p.changed(func(q *Predicate) {
 		if q.needless() != "" {

@@ -313,13 +313,13 @@ func toolFailure(b *exec.Branch, t *agent.Tool, err error, tried bool) (failure 
 		own.Pos = t.Span.Pos
 		failure = &own
 	}
-	return failure, !mendable(b, failure, tried)
+	return failure, !modelCanReact(b, failure, tried)
 }
 
-// mendable reports whether a model can react to a failure. A refused call, and a fault of the run rather than of the
+// modelCanReact reports whether a model can react to a failure. A refused call, and a fault of the run rather than of the
 // call, ends the run. A used-up budget or a cancellation that a handler reports is the handler's own, and so is that of
 // an inner agent that used up its share.
-func mendable(b *exec.Branch, e *engine.Error, tried bool) bool {
+func modelCanReact(b *exec.Branch, e *engine.Error, tried bool) bool {
 	switch e.Kind {
 	case engine.KindStore, engine.KindReplay, engine.KindTest, engine.KindConfig, engine.KindApproval:
 		return false

@@ -95,8 +95,8 @@ func (r *recovering) closing(i int) int {
 	return 0
 }
 
-// mostMended bounds the lines of a block that are blanked before the whole block is.
-const mostMended = 3
+// maxRecovered bounds the lines of a block that are blanked before the whole block is.
+const maxRecovered = 3
 
 // lines tries to keep a block by blanking single lines of it, and reports whether it succeeded.
 func (r *recovering) lines(from, to int) bool {
@@ -105,7 +105,7 @@ func (r *recovering) lines(from, to int) bool {
 		return false
 	}
 	var gone []Range
-	for range mostMended {
+	for range maxRecovered {
 		_, err := parse(chunk)
 		if err == nil {
 			break

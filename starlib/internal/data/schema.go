@@ -158,8 +158,8 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 				d := c.Problemf(diag.BadCondition, c.ArgSpan("check"), "this condition cannot be asked of %s", t)
 				d.Label = why[0]
 				d.Help = []string{"test the value itself, ge(80), or a field that it has; what is in a list is tested in code: fn(f, ...) behind the agent"}
-				if mended := p.Pred.Mended(t); mended != nil {
-					d.Help = []string{"write " + mended.String()}
+				if corrected := p.Pred.Corrected(t); corrected != nil {
+					d.Help = []string{"write " + corrected.String()}
 				}
 			} else if never, _ := p.Pred.Settled(t); never {
 				d := c.Problemf(diag.BadCondition, c.ArgSpan("check"), "no value of the field passes its check")

@@ -99,12 +99,12 @@ func (r *Run) overdue() {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-	r.timer = time.AfterFunc(r.grace, func() { r.giveUp(x) })
+	r.timer = time.AfterFunc(r.grace, func() { r.abandon(x) })
 }
 
-// giveUp ends the run for callers that wait for it. It notifies the run's listener, unless the listener is what does
+// abandon ends the run for callers that wait for it. It notifies the run's listener, unless the listener is what does
 // not return.
-func (r *Run) giveUp(x *run.Execution) {
+func (r *Run) abandon(x *run.Execution) {
 	failed, tell := x.Abandon()
 	if failed == nil {
 		return
