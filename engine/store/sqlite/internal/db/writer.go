@@ -184,18 +184,33 @@ func (f *File) flush() {
 	f.wake.Broadcast()
 }
 
-// next waits for writes that are due and returns a group of them, or none when the file is closed.
+// next waits for writes that are due and returns them, or none when the file is closed.
 func (f *File) next() []*write {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for !f.due && !f.closed {
 		f.wake.Wait()
 	}
-	f.gather()
-	n := min(len(f.waiting), group)
+	return f.take(group)
+}
+
+// more returns writes that join the transaction of n others: those that waited or were handed over while these were written.
+func (f *File) more(n int) []*write {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gather(group - n)
+	if len(f.waiting) > 0 && f.waiting[0].outside {
+		return nil
+	}
+	return f.take(group - n)
+}
+
+// take takes at most n of the writes that wait: those of one transaction, or one that belongs in none. The caller holds the lock.
+func (f *File) take(n int) []*write {
+	n = min(len(f.waiting), n)
 	for i, w := range f.waiting[:n] {
 		if w.outside {
-			n = max(i, 1) // the writes before it, or it alone
+			n = max(i, 1)
 			break
 		}
 	}
@@ -209,8 +224,8 @@ func (f *File) next() []*write {
 
 // gather yields to other goroutines as long as they keep handing over writes. Those whose writes were committed a
 // moment ago are about to hand over their next ones, and a commit costs the same for all of them as for one.
-func (f *File) gather() {
-	for found, idle := 0, 0; idle < 2 && len(f.waiting) < group; idle++ {
+func (f *File) gather(n int) {
+	for found, idle := 0, 0; idle < 2 && len(f.waiting) < n; idle++ {
 		if len(f.waiting) > found {
 			found, idle = len(f.waiting), 0
 		}
@@ -239,7 +254,7 @@ func (f *File) write(group []*write) {
 		one.done(attempt(func() error { return one.do(f.tx) }))
 		return
 	}
-	refused, err := f.commit(group)
+	group, refused, err := f.commit(group, f.more)
 	switch {
 	case err == nil:
 		for i, w := range group {
@@ -251,43 +266,51 @@ func (f *File) write(group []*write) {
 		}
 	default:
 		for _, w := range group {
-			f.write([]*write{w})
+			_, refused, err := f.commit([]*write{w}, func(int) []*write { return nil })
+			if err == nil {
+				err = refused[0]
+			}
+			w.done(err)
 		}
 	}
 }
 
-// commit writes a group in one transaction. It returns the reasons why single writes were refused.
-func (f *File) commit(group []*write) (refused []error, err error) {
+// commit writes a group in one transaction, with what more returns once all of it is written. It returns the whole group and the
+// reasons why single writes were refused.
+func (f *File) commit(group []*write, more func(n int) []*write) (all []*write, refused []error, err error) {
 	tx := f.tx
 	tx.N++
 	tx.before, tx.committed, tx.elsewhere = nil, nil, 0
 	if err := tx.exec("BEGIN IMMEDIATE"); err != nil {
-		return nil, err
+		return group, nil, err
 	}
-	refused = make([]error, len(group))
-	for i, w := range group {
-		err := attempt(func() error { return w.do(tx) })
-		if r, ok := err.(refusal); ok {
-			refused[i] = r.error
-		} else if err != nil {
-			return nil, tx.rollback(err)
+	for next := group; len(next) > 0; {
+		for _, w := range next {
+			err := attempt(func() error { return w.do(tx) })
+			r, ok := err.(refusal)
+			if !ok && err != nil {
+				return group, nil, tx.rollback(err)
+			}
+			refused = append(refused, r.error)
 		}
+		next = more(len(group))
+		group = append(group, next...)
 	}
 	for _, f := range tx.before {
 		if err := attempt(f); err != nil {
-			return nil, tx.rollback(err)
+			return group, nil, tx.rollback(err)
 		}
 	}
 	if f.slow != nil {
 		f.slow()
 	}
 	if err := tx.exec("COMMIT"); err != nil {
-		return nil, tx.rollback(err)
+		return group, nil, tx.rollback(err)
 	}
 	for _, f := range tx.committed {
 		f()
 	}
-	return refused, nil
+	return group, refused, nil
 }
 
 // rollback undoes the transaction. After some errors SQLite has already done that, and ROLLBACK fails.
