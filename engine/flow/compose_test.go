@@ -239,8 +239,8 @@ func TestOneMistakeOneMessage(t *testing.T) {
 	}
 }
 
-// Promise 15.21 (algebra): the types of `then` are associative also where they follow what comes
-// before, and where a join is wrong: each way of writing it is sound, or none is.
+// Promise 15.21 (algebra): the types of `then` are associative, even if they follow from the preceding node and if a
+// join is wrong: either every way of writing the sequence is sound, or none is.
 func TestPromise_15_21_AssociativeTypes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	sound := 0

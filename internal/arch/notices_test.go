@@ -154,8 +154,8 @@ func TestWriteRefusesWhatHasNoLicence(t *testing.T) {
 	}
 }
 
-// Promise 1.14 (repository): the third-party notices hold name, version and licence of every module
-// that the command links.
+// Promise 1.14 (repository): the third-party notices contain the name, version and license of every module that the
+// command links.
 func TestPromise_1_14_Notices(t *testing.T) {
 	all, err := linked(root(t), "./cmd/agentscript")
 	if err != nil {

@@ -138,8 +138,8 @@ func TestNothingLinksTemporal(t *testing.T) {
 	fail(t, repository(t).CheckLinks([]LinkRule{{Packages: []string{module, module + "/..."}, Never: []string{temporal, grpc}, Why: "runs on Temporal are a module of their own"}}))
 }
 
-// Promise 1.4 (repository): `diag` and `generable` stand on the standard library alone, and
-// `generable` reads and writes JSON itself.
+// Promise 1.4 (repository): `diag` and `generable` depend on the standard library alone, and `generable` reads and
+// writes JSON itself.
 func TestPromise_1_4_BottomPackages(t *testing.T) {
 	imports(t, "diag/...", "generable/...", "internal/text")
 }
@@ -150,8 +150,8 @@ func TestPromise_1_5_OneDirection(t *testing.T) {
 	imports(t, "engine/llm/...", "engine/cassette/...", "engine/store/...", "engine/mcp/...", "engine/grant/...", "starlib/...", "flowjson/...")
 }
 
-// Promise 1.6 (repository): no goroutine, channel, timer, clock, random number or derived context
-// stands in the engine and the language outside the goroutine scheduler.
+// Promise 1.6 (repository): the engine and the language use no goroutine, channel, timer, clock, random number or
+// derived context outside the goroutine scheduler.
 func TestPromise_1_6_NoChance(t *testing.T) {
 	checked := 0
 	for _, s := range sources(t) {
@@ -231,7 +231,7 @@ func TestPromise_1_8_RunCommand(t *testing.T) {
 	}
 }
 
-// Promise 1.9 (repository): continuous integration runs the very test command that the README gives.
+// Promise 1.9 (repository): continuous integration runs exactly the test command that the README gives.
 func TestPromise_1_9_TestCommand(t *testing.T) {
 	need(t, "README.md")
 	want, err := Block(read(t, "README.md"), testLine)
@@ -252,8 +252,8 @@ func TestPromise_1_9_TestCommand(t *testing.T) {
 	}
 }
 
-// Promise 1.10 (repository): every package but SQLite's builds without cgo for Linux, macOS and Windows,
-// on amd64 and arm64, and vets on each of the three.
+// Promise 1.10 (repository): every package except SQLite's builds without cgo for Linux, macOS and Windows, on amd64
+// and arm64, and passes vet on each of the three systems.
 func TestPromise_1_10_Platforms(t *testing.T) {
 	// The targets of make do that for minutes; .ci/run runs them.
 	if _, err := exec.LookPath("make"); err != nil {
@@ -321,8 +321,8 @@ func TestPromise_1_11_BinarySize(t *testing.T) {
 	}
 }
 
-// Promise 1.12 (repository): it is under the Apache License 2.0, and says how it changes, how a
-// vulnerability is reported, and how to take part.
+// Promise 1.12 (repository): the repository is under the Apache License 2.0, and documents its changes, how to report
+// a vulnerability and how to contribute.
 func TestPromise_1_12_Pages(t *testing.T) {
 	for rel, words := range map[string][]string{
 		"LICENSE":         {"Apache License", "Version 2.0, January 2004", "END OF TERMS AND CONDITIONS"},
@@ -340,7 +340,7 @@ func TestPromise_1_12_Pages(t *testing.T) {
 	}
 }
 
-// Promise 1.13 (repository): make builds, tests, benches, lints, fuzzes and runs.
+// Promise 1.13 (repository): make builds, tests, benchmarks, lints, fuzzes and runs the project.
 func TestPromise_1_13_Make(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("no make on this machine")

@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Promise 15.15 (algebra): in def main nodes are called as functions, `parallel`, `stream` and
-// `phase` orchestrate, with effects, budgets, events and paths as the operators have them; no item
-// of a stream waits for the others between its stages.
+// Promise 15.15 (algebra): in def main, nodes are called as functions, and `parallel`, `stream` and `phase`
+// orchestrate with the same effects, budgets, events and paths as the operators; no item of a stream waits for the
+// others between its stages.
 func TestPromise_15_15_PlainCode(t *testing.T) {
 	const src = `
 draft = agent(prompt = "Draft.")
@@ -80,8 +80,8 @@ def main(items = list[str]):
 	}
 }
 
-// Promise 15.16 (algebra): conditions are data: `eq ne gt ge lt le matches has` and `& | ~` of them
-// stand wherever a function of the value does, can be called, shown and drawn.
+// Promise 15.16 (algebra): conditions are data: `eq ne gt ge lt le matches has` and their combinations with `& | ~`
+// can be used wherever a function of the value can, and can be called, shown and drawn.
 func TestPromise_15_16_Conditions(t *testing.T) {
 	const parts = `
 T = schema("A thing", n = int, name = str, tags = field(list[str], default = []), inner = field(dict[str, int], default = {}))
@@ -109,8 +109,8 @@ def ask(cond):
 	}
 }
 
-// Promise 15.17 (algebra): verify gives a Critique[T], success, feedback and what was verified,
-// whose fields edges and routes ask.
+// Promise 15.17 (algebra): verify gives a Critique[T] with success, feedback and the verified value; edges and routes
+// can test these fields.
 func TestPromise_15_17_Verify(t *testing.T) {
 	const src = `
 Draft = schema("A draft", text = str)
@@ -146,8 +146,7 @@ def got():
 `)
 }
 
-// Promise 15.18 (algebra): the page of the algebra has a row for every composition, and shows each
-// in a flow that runs.
+// Promise 15.18 (algebra): the algebra page has a row for every composition and shows each one in a flow that runs.
 func TestPromise_15_18_Shown(t *testing.T) {
 	text, err := os.ReadFile(repository("docs/algebra.md"))
 	if err != nil {

@@ -38,8 +38,8 @@ func used(t *testing.T, file string) map[string]bool {
 	return names
 }
 
-// Promise 15.26 (algebra): every composition of the table of builtins, and the plain code beside it,
-// stands in an example that runs; the index of the examples says in which.
+// Promise 15.26 (algebra): every composition in the table of builtins, and the functions for plain code, appear in an
+// example that runs; the index of the examples says in which.
 func TestPromise_15_26_Examples(t *testing.T) {
 	text, err := os.ReadFile(repository("examples/README.md"))
 	if err != nil {

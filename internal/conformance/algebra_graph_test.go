@@ -55,8 +55,8 @@ def word(w):
     return fn(lambda n: w + str(n), input = int, output = str)
 `
 
-// Promise 15.1 (algebra): a graph follows the first edge of a node, in the order written, that
-// takes its output; edges lead back, meet in one node, change the value on the way, and end it.
+// Promise 15.1 (algebra): a graph follows the first edge of a node, in the order written, that accepts the node's
+// output; edges can lead back, meet in one node, change the value on the way, and end the graph.
 func TestPromise_15_1_GraphEdges(t *testing.T) {
 	flows(t, numbered, []flowRow{
 		{"the first edge that takes", `
@@ -120,8 +120,8 @@ main = graph(a, [edge(a, FINISH, when = gt(3)), edge(a, word("x"))])
 	})
 }
 
-// Promise 15.2 (algebra): what no edge takes fails, finishes or goes to a node, as on_no_match
-// says, and is a mistake where it says nothing; max_steps bounds the nodes that run.
+// Promise 15.2 (algebra): on_no_match decides whether an output that no edge takes fails, finishes or goes to a node;
+// if on_no_match is not set, such an output is a check error. max_steps bounds the number of nodes that run.
 func TestPromise_15_2_GraphBounds(t *testing.T) {
 	const one = numbered + "a = same()\n"
 	flows(t, one, []flowRow{
@@ -143,8 +143,8 @@ main = graph(b, [edge(b, b, when = lt(5)), edge(b, FINISH)], max_steps = 5)`, "i
 	})
 }
 
-// Promise 15.3 (algebra): loops, retries and cycles of a graph keep the same stack, however often
-// they go round: 100,000 times.
+// Promise 15.3 (algebra): loops, retries and cycles of a graph keep the same stack however often they repeat: 100,000
+// times.
 func TestPromise_15_3_ConstantStack(t *testing.T) {
 	rounds := 100_000
 	if testing.Short() {

@@ -14,8 +14,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Promise 15.4 (algebra): a loop goes on with what next makes of its output, a function or a node,
-// until that is None; or it checks, ends when until holds, and repairs.
+// Promise 15.4 (algebra): a loop continues with what next, a function or a node, makes of its output, until that is
+// None; or it checks, ends when until holds, and otherwise repairs.
 func TestPromise_15_4_Loops(t *testing.T) {
 	flows(t, numbered, []flowRow{
 		{"a function", "main = loop(double(), lambda n: None if n > 50 else n + 1)", "int -> int", 1, "62"},
@@ -34,8 +34,8 @@ func TestPromise_15_4_Loops(t *testing.T) {
 	})
 }
 
-// Promise 15.5 (algebra): each runs a node on as many items as a list has, no more at once than its
-// limit, and gives their outputs in the order of the items.
+// Promise 15.5 (algebra): each runs a node on every item of a list, at most as many at once as its limit allows, and
+// gives the outputs in the order of the items.
 func TestPromise_15_5_Each(t *testing.T) {
 	flows(t, numbered, []flowRow{
 		{"none", "main = each(inc())", "list[int] -> list[int]", []int{}, "[]"},
@@ -71,8 +71,8 @@ main = each(ask, limit = 3)
 	}
 }
 
-// Promise 15.6 (algebra): fallback gives the first success in order, race the first of all at once
-// and cancels the others; when all fail, the error has notes of each.
+// Promise 15.6 (algebra): fallback gives the first success in order; race runs all at once, gives the first success
+// and cancels the others. If all fail, the error has notes about each.
 func TestPromise_15_6_First(t *testing.T) {
 	flows(t, numbered, []flowRow{
 		{"fallback", "main = fallback(broken(), odd_fails(), double(), inc())", "int -> int", 3, "6"},
@@ -106,8 +106,8 @@ main = race(slow, quick)
 	}
 }
 
-// Promise 15.7 (algebra): retry runs a node again on the same input when it fails and while its
-// output will not do; with feedback a model goes on with the conversation, on a copy of its own.
+// Promise 15.7 (algebra): retry runs a node again on the same input if it fails or while its output is not acceptable;
+// with feedback, a model continues its conversation on its own copy.
 func TestPromise_15_7_Retry(t *testing.T) {
 	res, calls := asked(t, `
 writer = agent(prompt = "Write.")
@@ -147,9 +147,8 @@ main = retry(writer, until = ne("no"))
 	flows(t, numbered, []flowRow{{"the last output", `main = retry(same(), 2, until = gt(5), on_limit = "last")`, "int -> int", 1, "1"}})
 }
 
-// Promise 15.8 (algebra): a vote gives what most voters gave, by key and by weight, the one with
-// the greatest key, or what a judge makes of all; ties go to the first, and with a quorum some may
-// fail.
+// Promise 15.8 (algebra): a vote gives the result of the most voters, by key and by weight, the result with the
+// greatest key, or what a judge makes of all results; the first wins a tie, and with a quorum some voters may fail.
 func TestPromise_15_8_Votes(t *testing.T) {
 	flows(t, numbered, []flowRow{
 		{"majority", "main = vote(inc(), double(), inc())", "int -> int", 5, "6"},
@@ -173,8 +172,7 @@ func TestPromise_15_8_Votes(t *testing.T) {
 	})
 }
 
-// Promise 15.9 (algebra): in wrap the teacher writes the system text of the student for this call
-// alone.
+// Promise 15.9 (algebra): in wrap, the teacher writes the system text of the student for this call only.
 func TestPromise_15_9_Wrap(t *testing.T) {
 	res, calls := asked(t, `
 teacher = agent(run = lambda s: "Answer as a " + s)
@@ -191,7 +189,7 @@ main = wrap(teacher, student)
 	})
 }
 
-// Promise 15.10 (algebra): a handoff routes as a branch does and tells from whom, to whom and what;
+// Promise 15.10 (algebra): a handoff routes like a branch and reports its source, its target and what is handed over;
 // its targets get their input and no transcript.
 func TestPromise_15_10_Handoff(t *testing.T) {
 	const src = `
@@ -222,8 +220,8 @@ main = forum(first, reply)
 	refuse(t, []refusal{{"a case that nobody handles", strings.Replace(src, ", Complaint: sorry", "", 1), "AS305", []string{"Complaint"}}})
 }
 
-// Promise 15.11 (algebra): attempt makes what a node comes to a value, and merge makes something
-// of a parallel's list.
+// Promise 15.11 (algebra): attempt turns the outcome of a node into a value, and merge combines a parallel's list of
+// outputs.
 func TestPromise_15_11_AttemptAndMerge(t *testing.T) {
 	flows(t, numbered, []flowRow{
 		{"a success", "main = attempt(inc())", "int -> Attempt[int]", 1, `{"ok":true,"value":2,"error":null,"status":"ok"}`},
@@ -235,8 +233,8 @@ func TestPromise_15_11_AttemptAndMerge(t *testing.T) {
 	refuse(t, []refusal{{"a merge of another list", numbered + "main = par(inc(), double(), merge = word(\"\"))\n", "AS301", []string{"merge takes the list", "list[int]"}}})
 }
 
-// Promise 15.12 (algebra): a forum has rounds, a captain that is the last or is named, or gives
-// what enough participants agree on.
+// Promise 15.12 (algebra): a forum has rounds, and gives the result of its captain, which is the last member or named,
+// or what enough participants agree on.
 func TestPromise_15_12_Forums(t *testing.T) {
 	const parts = `
 def says(w):

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// Promise 15.13 (algebra): on_error raises and cancels the others, keeps a typed outcome at the
-// place of each input, or drops failures and tells of them; no failure becomes a bare None.
+// Promise 15.13 (algebra): on_error raises and cancels the others, keeps a typed outcome in the place of each input,
+// or drops failures and reports them; no failure becomes a bare None.
 func TestPromise_15_13_OnError(t *testing.T) {
 	const shown = numbered + `
 def show(xs):
@@ -47,9 +47,8 @@ def got():
 	fails(t, "AS701", shown+"main = each(odd_fails())", []agentscript.RunOption{input([]int{2, 3, 4, 5})}, "odd 3")
 }
 
-// Promise 15.14 (algebra): an outcome says skipped when the budget around a branch was used up
-// before its first call, cancelled when it was used up in the midst of it; a branch that a sibling
-// ended is cancelled in the events.
+// Promise 15.14 (algebra): an outcome is skipped if the budget around a branch was used up before its first call, and
+// cancelled if it was used up midway; a branch that a sibling ended is cancelled in the events.
 func TestPromise_15_14_Statuses(t *testing.T) {
 	const src = `
 def asks(n):

@@ -127,8 +127,8 @@ func constants(t *testing.T, file, typ string) (names []string) {
 	return names
 }
 
-// Promise 15.25 (algebra): every kind of node lowers to a step of the plan, one interpreter
-// runs them all, and nothing else runs a step.
+// Promise 15.25 (algebra): every kind of node is lowered to a step of the plan, one interpreter runs all steps, and
+// nothing else runs a step.
 func TestPromise_15_25_OneInterpreter(t *testing.T) {
 	engine := methods(t, "engine/internal/interp")
 	kinds := constants(t, "engine/flow/node.go", "NodeKind")

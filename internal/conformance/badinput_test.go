@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 11.1 (bad input): unknown names, arguments, fields and variants are check errors with
-// code, position and remedy.
+// Promise 11.1 (bad input): unknown names, arguments, fields and variants are check errors with a code, a position and
+// a remedy.
 func TestPromise_11_1_UnknownNames(t *testing.T) {
 	for src, words := range map[string][]string{
 		"reviewer = agent(prompt = \"x\")\nmain = reviwer\n": {"AS201", "2:8", `"reviewer"`},
@@ -24,25 +24,26 @@ func TestPromise_11_1_UnknownNames(t *testing.T) {
 	}
 }
 
-// Promise 11.2 (bad input): an unknown model or provider is named, with those that are known.
+// Promise 11.2 (bad input): an error about an unknown model or provider names it and lists the known ones.
 func TestPromise_11_2_UnknownModels(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "x.star", "main = agent(model = \"opnai/x\", prompt = \"x\")\n"), "x"), 6, "AS708", `"opnai"`, "openai/x")
 }
 
-// Promise 11.3 (bad input): a missing key is told by the name of its variable.
+// Promise 11.3 (bad input): an error about a missing key names its environment variable.
 func TestPromise_11_3_MissingKey(t *testing.T) {
 	for provider, key := range map[string]string{"openai": "OPENAI_API_KEY", "mistral": "MISTRAL_API_KEY", "deepseek": "DEEPSEEK_API_KEY", "openrouter": "OPENROUTER_API_KEY", "anthropic": "ANTHROPIC_API_KEY"} {
 		stops(t, offline(t, "run", "-q", "examples/review.star", "x", "--model", provider+"/m"), 6, "AS709", key)
 	}
 }
 
-// Promise 11.4 (bad input): a run without any model names the variables, Ollama and `--scripted`.
+// Promise 11.4 (bad input): the error of a run without any model names the environment variables, Ollama and
+// `--scripted`.
 func TestPromise_11_4_NoModel(t *testing.T) {
 	stops(t, offline(t, "run", "-q", "examples/review.star", "x"), 6, "AS707", "OPENAI_API_KEY", "ollama/", "--model", "--scripted")
 }
 
-// Promise 11.5 (bad input): input that `main` does not take is refused before anything runs, with
-// what it takes.
+// Promise 11.5 (bad input): input that `main` does not accept is refused before anything runs, with an error that says
+// what it accepts.
 func TestPromise_11_5_WrongInput(t *testing.T) {
 	got := offline(t, "run", "examples/count.star", "many")
 	stops(t, got, 2, "AS716", "int")
@@ -52,8 +53,8 @@ func TestPromise_11_5_WrongInput(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "x.star", "P = schema(\"p\", name = str)\nmain = fn(lambda p: p.name, input = P)\n"), `{"nme": "x"}`), 2, "AS716", "name")
 }
 
-// Promise 11.6 (bad input): a missing script, loaded file or input file is named, with who asked for
-// it.
+// Promise 11.6 (bad input): an error about a missing script, loaded file or input file names the file and where it is
+// referenced.
 func TestPromise_11_6_MissingFile(t *testing.T) {
 	stops(t, offline(t, "run", "nowhere.star", "x"), 2, "nowhere.star")
 	stops(t, offline(t, "check", file(t, "x.star", "load(\"lib.star\", \"f\")\nmain = f\n")), 3, "lib.star", "x.star:1:6")
@@ -61,28 +62,28 @@ func TestPromise_11_6_MissingFile(t *testing.T) {
 	stops(t, offline(t, "run", "-q", "examples/count.star", "--input-file", "nothing.txt"), 2, "nothing.txt")
 }
 
-// Promise 11.7 (bad input): a callback that raises ends in an error with its position in the script.
+// Promise 11.7 (bad input): a callback that raises results in an error with its position in the script.
 func TestPromise_11_7_CallbackRaises(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "x.star", "def f(s):\n    return s[100]\nmain = agent(run = f)\n"), "x"), 1, "AS701", "x.star:2:", "main/agent:main#0")
 }
 
-// Promise 11.8 (bad input): a callback that loops for ever is stopped.
+// Promise 11.8 (bad input): a callback that loops forever is stopped.
 func TestPromise_11_8_EndlessLoop(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "x.star", "def f(s):\n    while True:\n        pass\nmain = agent(run = f)\n"), "x", "--max-steps", "1000000"), 4, "AS717", "x.star:", "--max-steps")
 }
 
-// Promise 11.9 (bad input): a callback that recurses for ever is stopped.
+// Promise 11.9 (bad input): a callback that recurses forever is stopped.
 func TestPromise_11_9_EndlessRecursion(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "x.star", "def f(s):\n    return f(s)\nmain = agent(run = f)\n"), "x"), 1, "x.star:2:", "deep")
 }
 
-// Promise 11.10 (bad input): a callback that returns the wrong type is named, with what was
-// expected.
+// Promise 11.10 (bad input): the error for a callback that returns the wrong type names the callback and the expected
+// type.
 func TestPromise_11_10_WrongResult(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "x.star", "count = agent(output = int, run = lambda s: json.decode(\"null\") or s)\nmain = count\n"), "x"), 1, "AS705", "count", "int", "x.star:1:")
 }
 
-// Promise 11.11 (bad input): ctrl-C ends a run at once, with exit code 130.
+// Promise 11.11 (bad input): Ctrl-C ends a run at once, with exit code 130.
 func TestPromise_11_11_Interrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("not built: windows has no signal that a test can send")
@@ -108,8 +109,7 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 	}
 }
 
-// Promise 11.12 (bad input): a connection that stalls or drops ends in an error, never in a wait
-// without end.
+// Promise 11.12 (bad input): a connection that stalls or drops results in an error, never in an endless wait.
 func TestPromise_11_12_StalledConnection(t *testing.T) {
 	for how, url := range map[string]string{"refused": "http://127.0.0.1:1/v1", "no such host": "http://nowhere.invalid/v1"} {
 		got := runCommand(t, []string{"OPENAI_API_KEY=sk-0123456789", "OPENAI_BASE_URL=" + url}, "run", "-q", "examples/review.star", "x", "--model", "openai/m", "--timeout", "1h")

@@ -17,8 +17,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// Promise 16.9 (check): check writes what it finds for people, as JSON and as SARIF, with the same
-// codes and places.
+// Promise 16.9 (check): check prints its findings for people, as JSON and as SARIF, with the same codes and positions.
 func TestPromise_16_9_Formats(t *testing.T) {
 	path := file(t, "f.star", "a = agent(output = int, prompt = \"A.\")\nb = agent(prompt = \"B.\") >> pick(\"x\")\nmain = a >> agent(name = \"c\", prompt = \"B.\")\n")
 	human := offline(t, "check", path)
@@ -72,8 +71,8 @@ func TestPromise_16_9_Formats(t *testing.T) {
 	}
 }
 
-// Promise 16.10 (check): checking grows with the length of a script and with the nodes of a graph,
-// whatever they are composed by: 10,000 nodes take ten times as much as 1,000.
+// Promise 16.10 (check): the cost of checking grows with the length of a script and with the number of nodes of a
+// graph, whatever composes them: 10,000 nodes take ten times as much as 1,000.
 func TestPromise_16_10_Growth(t *testing.T) {
 	unraced(t)
 	const parts = "def o():\n    return fn(lambda n: n, input = int, output = int)\n"
@@ -115,8 +114,7 @@ func TestPromise_16_10_Growth(t *testing.T) {
 	}
 }
 
-// Promise 16.11 (check): `typeof` and `describe` tell a script and its author what a node is: its
-// types, and what it is made of.
+// Promise 16.11 (check): `typeof` and `describe` show a script and its author what a node is: its types and its parts.
 func TestPromise_16_11_Told(t *testing.T) {
 	computes(t, `["int -> list[str]",true,["pipeline: int -> list[str]","  fn: int -> int","  parallel: int -> list[str]","    fn: int -> str","    fn: int -> str"]]`, numbered+`
 flow = [inc() >> word("a") / word("b")]
@@ -130,8 +128,8 @@ def got():
 `)
 }
 
-// Promise 16.12 (check): graph draws a composition as mermaid, dot, svg and json, with the types on
-// its edges and the conditions of its routes; the svg stands alone and needs no network.
+// Promise 16.12 (check): graph draws a composition as mermaid, dot, svg and json, with the types on its edges and the
+// conditions of its routes; the svg is self-contained and needs no network.
 func TestPromise_16_12_Drawings(t *testing.T) {
 	path := file(t, "f.star", `
 Good = schema("Good", n = int)
@@ -178,8 +176,8 @@ main = graph(judge, [edge(judge, FINISH, when = Good, map = pick("n")), edge(jud
 	}
 }
 
-// Promise 16.13 (check): every code that loading can give stands in a golden file of what a person
-// sees, whose script begins with its code.
+// Promise 16.13 (check): for every code that loading can report, a golden file shows the message as a person sees it,
+// and the script of that file begins with the code.
 func TestPromise_16_13_GoldenRows(t *testing.T) {
 	scripts, err := filepath.Glob(repository("starlib/testdata/errors/*.star"))
 	if err != nil || len(scripts) == 0 {
@@ -220,9 +218,9 @@ func TestPromise_16_13_GoldenRows(t *testing.T) {
 	}
 }
 
-// Promise 16.14 (check): a flow as JSON is read with its comments and checked for names, members,
-// conditions, transitions that are never taken, gaps, ends and cycles, all at once, each finding
-// with a code, a line, a JSON pointer and a remedy; formatting one as a script is refused and says why.
+// Promise 16.14 (check): a flow in JSON is read with its comments and checked for names, members, conditions,
+// transitions that are never taken, gaps, ends and cycles, all at once; each finding has a code, a line, a JSON
+// pointer and a remedy. Formatting such a file as a script is refused with the reason.
 func TestPromise_16_14_FlowJSON(t *testing.T) {
 	goldens, err := filepath.Glob(repository("flowjson/testdata/AS9*.json"))
 	if err != nil || len(goldens) < 17 {

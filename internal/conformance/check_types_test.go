@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Promise 16.1 (check): what one node gives must fit what the next takes in every structure,
-// through lists, dicts, unions and the types that attempt and verify make.
+// Promise 16.1 (check): the output of a node must fit the input of the next in every structure, through lists, dicts,
+// unions and the types that attempt and verify make.
 func TestPromise_16_1_EveryStructure(t *testing.T) {
 	const parts = `
 A = schema("A", n = int)
@@ -54,7 +54,7 @@ def a(t, u, name = "gives"):
 	}
 }
 
-// Promise 16.2 (check): what no route, edge or condition takes is named: variants, values of enums
+// Promise 16.2 (check): an error names everything that no route, edge or condition takes: variants, values of enums
 // and bools, None, and the gaps between numbers, of which an int has fewer than a float.
 func TestPromise_16_2_Gaps(t *testing.T) {
 	const parts = `
@@ -105,8 +105,8 @@ def h(t):
 	refuse(t, []refusal{{"edges", edge, "AS305", []string{"79 < x < 80"}}})
 }
 
-// Promise 16.3 (check): a key, condition or edge that nothing is left for, a node that no edge
-// reaches and a graph without an end are errors.
+// Promise 16.3 (check): a key, condition or edge for which nothing is left, a node that no edge reaches and a graph
+// without an end are errors.
 func TestPromise_16_3_DeadEnds(t *testing.T) {
 	const one = numbered + "a = same()\nb = inc()\n"
 	const union = "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\nU = union(\"U\", A, B)\ndef gives():\n    return agent(name = \"gives\", output = U, prompt = \"A.\")\ndef h(t):\n    return agent(name = \"h\", input = t, prompt = \"A.\")\n"
@@ -123,8 +123,8 @@ func TestPromise_16_3_DeadEnds(t *testing.T) {
 	})
 }
 
-// Promise 16.4 (check): an agent that nothing places or calls is warned of; warnings are no errors,
-// and --strict makes them so and notes what only a run can prove.
+// Promise 16.4 (check): an agent that nothing places or calls causes a warning; warnings are not errors, and --strict
+// turns them into errors and notes what only a run can prove.
 func TestPromise_16_4_Warnings(t *testing.T) {
 	const src = "used = agent(prompt = \"A.\")\nidle = agent(prompt = \"B.\")\nmain = used\n"
 	found, shown := checked(src)
@@ -147,8 +147,8 @@ func TestPromise_16_4_Warnings(t *testing.T) {
 	}
 }
 
-// Promise 16.5 (check): the same name twice for tools, skills, fields and variants is an error;
-// nodes may share one and are told apart by number.
+// Promise 16.5 (check): duplicate names of tools, skills, fields and variants are errors; nodes may share a name and
+// are distinguished by number.
 func TestPromise_16_5_Duplicates(t *testing.T) {
 	const tools = "def look(q = str):\n    \"\"\"Looks.\"\"\"\n    return q\ndef find(q = str):\n    \"\"\"Finds.\"\"\"\n    return q\n"
 	refuse(t, []refusal{
@@ -164,8 +164,8 @@ func TestPromise_16_5_Duplicates(t *testing.T) {
 	gives(t, "x!!", twice, input("x"))
 }
 
-// Promise 16.6 (check): fields of pick, of conditions, of template, and the names of tools and
-// skills are looked up in the types that reach them, with the nearest name as the remedy.
+// Promise 16.6 (check): fields of pick, of conditions and of template, and the names of tools and skills, are looked
+// up in the types that reach them; the remedy is the nearest name.
 func TestPromise_16_6_Names(t *testing.T) {
 	const parts = `
 P = schema("P", score = int, title = str)
@@ -187,8 +187,8 @@ def gives():
 	})
 }
 
-// Promise 16.7 (check): a callback that takes another number of arguments than it will get is an
-// error, wherever callbacks stand.
+// Promise 16.7 (check): a callback that takes a different number of arguments than it will get is an error, wherever
+// callbacks are used.
 func TestPromise_16_7_Arity(t *testing.T) {
 	const one = numbered + "a = same()\n"
 	var rows []refusal
@@ -212,8 +212,8 @@ func TestPromise_16_7_Arity(t *testing.T) {
 	refuse(t, rows)
 }
 
-// Promise 16.8 (check): one mistake yields one message: what stands on a node that failed says
-// nothing more, and what else is wrong is still found, also a further joint of the same chain.
+// Promise 16.8 (check): one mistake yields one message: nodes that depend on a node that failed report nothing more,
+// and other mistakes are still found, even at another joint of the same chain.
 func TestPromise_16_8_OneMistakeOneMessage(t *testing.T) {
 	const parts = `
 def a(t, u, name = "a"):

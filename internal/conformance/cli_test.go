@@ -56,8 +56,7 @@ def main(name = str, times = field(int, "how often", default = 1, ge = 1), loud 
     return text.upper() if loud else text
 `
 
-// Promise 8.1 (command line): the result alone goes to stdout; progress and diagnostics go to
-// stderr.
+// Promise 8.1 (command line): only the result goes to stdout; progress and diagnostics go to stderr.
 func TestPromise_8_1_Streams(t *testing.T) {
 	got := offline(t, "run", "-v", "examples/shapes.star", "circle")
 	prints(t, got, "circle r=6.0")
@@ -95,7 +94,7 @@ func TestPromise_8_3_Flags(t *testing.T) {
 	}
 }
 
-// Promise 8.4 (command line): `--model` overrides the model of all agents or of the one named.
+// Promise 8.4 (command line): `--model` overrides the model of all agents or of the agent it names.
 func TestPromise_8_4_ModelFlag(t *testing.T) {
 	script := file(t, "m.star", "a = agent(model = \"openai/one\", prompt = \"A\")\nb = agent(prompt = \"B\")\nmain = a >> b\n")
 	stops(t, offline(t, "run", "-q", script, "x", "--model", "nowhere/two"), 6, "AS708", "nowhere/two")
@@ -123,8 +122,8 @@ func TestPromise_8_5_ScriptedFlag(t *testing.T) {
 	}
 }
 
-// Promise 8.6 (command line): the exit code tells success, a failed run, wrong usage, a check error,
-// a budget, a provider or key, a timeout and an interruption apart.
+// Promise 8.6 (command line): distinct exit codes report success, a failed run, wrong usage, a check error, a budget,
+// a provider or key, a timeout and an interruption.
 func TestPromise_8_6_ExitCodes(t *testing.T) {
 	spin := file(t, "spin.star", "def main():\n    while True:\n        pass\n")
 	for code, args := range map[int][]string{
@@ -174,7 +173,7 @@ func TestPromise_8_8_Graph(t *testing.T) {
 	}
 }
 
-// Promise 8.9 (command line): `explain` tells more about every code.
+// Promise 8.9 (command line): `explain` explains every code.
 func TestPromise_8_9_Explain(t *testing.T) {
 	for _, e := range []string{"AS301", "AS401", "AS706"} {
 		entry, _ := diag.Lookup(e)
@@ -185,8 +184,8 @@ func TestPromise_8_9_Explain(t *testing.T) {
 	stops(t, offline(t, "explain", "AS3O1"), 2, "AS301")
 }
 
-// Promise 8.10 (command line): `fmt` formats a script; formatting it again changes nothing, and the
-// script means the same.
+// Promise 8.10 (command line): `fmt` formats a script; formatting it again changes nothing, and the script's meaning
+// stays the same.
 func TestPromise_8_10_Fmt(t *testing.T) {
 	ugly := file(t, "ugly.star", "a=agent(run=lambda s:s.upper( ))   # loud\nmain=a\n")
 	prints(t, offline(t, "run", "-q", ugly, "x"), "X")
@@ -203,7 +202,7 @@ func TestPromise_8_10_Fmt(t *testing.T) {
 	prints(t, offline(t, "run", "-q", ugly, "x"), "X")
 }
 
-// Promise 8.11 (command line): `version --json` tells the version, the Go version and the ABI.
+// Promise 8.11 (command line): `version --json` prints the version, the Go version and the ABI.
 func TestPromise_8_11_Version(t *testing.T) {
 	var v struct {
 		Version, Go string
@@ -215,8 +214,7 @@ func TestPromise_8_11_Version(t *testing.T) {
 	}
 }
 
-// Promise 8.12 (command line): `--json` gives one JSON object per event, and `--trace` keeps them in
-// a file.
+// Promise 8.12 (command line): `--json` writes one JSON object per event, and `--trace` keeps them in a file.
 func TestPromise_8_12_JSONEvents(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	got := offline(t, "run", "--json", "--trace", trace, "examples/review.star", "x", "--scripted", "examples/review.jsonl")
@@ -242,13 +240,13 @@ func TestPromise_8_12_JSONEvents(t *testing.T) {
 	}
 }
 
-// Promise 8.13 (command line): `--timeout` ends a run in time, with its own exit code.
+// Promise 8.13 (command line): `--timeout` ends a run in time, with a distinct exit code.
 func TestPromise_8_13_Timeout(t *testing.T) {
 	stops(t, offline(t, "run", "-q", file(t, "s.star", "def spin(s):\n    while True:\n        pass\nmain = agent(run = spin)\n"), "x", "--timeout", "300ms"), 7, "AS711", "--timeout")
 	stops(t, offline(t, "run", "-q", file(t, "l.star", "def spin():\n    n = 0\n    while True:\n        n += 1\nx = spin()\nmain = agent(run = lambda s: s)\n"), "x", "--timeout", "30ms"), 7, "AS711")
 }
 
-// Promise 8.14 (command line): `--env-file` gives keys to providers and nothing to scripts.
+// Promise 8.14 (command line): `--env-file` passes keys to providers and nothing to scripts.
 func TestPromise_8_14_EnvFile(t *testing.T) {
 	env := file(t, "keys.env", "# keys\nOPENAI_API_KEY=\"sk-canary-0123456789\"\nOPENAI_BASE_URL=http://127.0.0.1:9/v1\n")
 	got := offline(t, "run", "-q", "examples/review.star", "x", "--model", "openai/gpt-5", "--env-file", env, "--retries", "0")

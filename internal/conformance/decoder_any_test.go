@@ -30,8 +30,7 @@ var nasty = map[string]func(n int) string{
 	"quotes inside":    func(n int) string { return `{"a": "` + strings.Repeat(`x "y" `, n) + `"}` },
 }
 
-// Promise 7.8 (decoder): any text ends in a value or in errors, without a panic, in time linear in
-// its length.
+// Promise 7.8 (decoder): any text results in a value or in errors, without a panic, in time linear in its length.
 func TestPromise_7_8_AnyInput(t *testing.T) {
 	r := newReader(t)
 	types := []string{"Profile", "Decision", "Wrapped", "Ints", "any", "Level", "int", "str"}
@@ -79,7 +78,7 @@ func TestPromise_7_8_AnyInput(t *testing.T) {
 	}
 }
 
-// Promise 7.9 (decoder): a text decoded in pieces gives the same result as decoded at once.
+// Promise 7.9 (decoder): a text that is decoded in pieces gives the same result as the text decoded at once.
 func TestPromise_7_9_Chunks(t *testing.T) {
 	r := newReader(t)
 	rng := rand.New(rand.NewPCG(7, 9))
@@ -115,8 +114,8 @@ func TestPromise_7_9_Chunks(t *testing.T) {
 	}
 }
 
-// Promise 7.10 (decoder): how far the decoder goes is the caller's choice: strict repairs nothing,
-// the default changes nothing that was said, loose guesses and says so.
+// Promise 7.10 (decoder): the caller chooses how far the decoder goes: strict repairs nothing, the default changes
+// nothing that the text says, and loose guesses and reports it.
 func TestPromise_7_10_Levels(t *testing.T) {
 	r := newReader(t)
 	for _, c := range []struct{ as, text, strict, safe, loose string }{

@@ -98,8 +98,7 @@ func at(path string) string {
 	return "@" + path
 }
 
-// Promise 7.1 (decoder): valid JSON of the right type is decoded without repair, integers of any
-// size exactly.
+// Promise 7.1 (decoder): valid JSON of the right type is decoded without repair, and integers of any size are exact.
 func TestPromise_7_1_ValidJSON(t *testing.T) {
 	newReader(t).check(t, []reading{
 		{"Args", `{"name": "Alice", "count": 30}`, `{"name":"Alice","count":30}`, ""},
@@ -118,8 +117,8 @@ func TestPromise_7_1_ValidJSON(t *testing.T) {
 	})
 }
 
-// Promise 7.2 (decoder): the value is found in fences, in prose and behind reasoning; of several the
-// one that fits the type.
+// Promise 7.2 (decoder): the value is found in fences, in prose and after reasoning; of several values, the one that
+// fits the type is taken.
 func TestPromise_7_2_Surroundings(t *testing.T) {
 	newReader(t).check(t, []reading{
 		{"A", "```json\n{\"a\": 1}\n```", `{"a":1}`, "fence"},
@@ -138,8 +137,8 @@ func TestPromise_7_2_Surroundings(t *testing.T) {
 	})
 }
 
-// Promise 7.3 (decoder): trailing commas and other common malformations are repaired, and each
-// repair is reported with its place.
+// Promise 7.3 (decoder): trailing commas and other common malformations are repaired, and each repair is reported with
+// its position.
 func TestPromise_7_3_Repairs(t *testing.T) {
 	newReader(t).check(t, []reading{
 		{"A", `{"a": 1,}`, `{"a":1}`, "trailing-comma@.a"},
@@ -179,8 +178,8 @@ def got():
 `)
 }
 
-// Promise 7.4 (decoder): a union's variant is decided by its tag; without a valid one
-// `from_llm_output` gives None and `decode` an error that lists the variants.
+// Promise 7.4 (decoder): the tag decides a union's variant; without a valid tag, `from_llm_output` returns None and
+// `decode` returns an error that lists the variants.
 func TestPromise_7_4_Discriminators(t *testing.T) {
 	r := newReader(t)
 	r.check(t, []reading{
@@ -207,7 +206,7 @@ def got():
 `)
 }
 
-// Promise 7.5 (decoder): a missing field with a default gets it; one without is an error.
+// Promise 7.5 (decoder): a missing field gets its default; without a default it is an error.
 func TestPromise_7_5_Defaults(t *testing.T) {
 	newReader(t).check(t, []reading{
 		{"Args", `{"name": "n"}`, `{"name":"n","count":0}`, ""},
@@ -241,8 +240,8 @@ func TestPromise_7_6_Coercions(t *testing.T) {
 	})
 }
 
-// Promise 7.7 (decoder): all wrong fields are reported at once, each with its path, what was
-// expected and what came.
+// Promise 7.7 (decoder): all wrong fields are reported at once, each with its path, the expected type and the actual
+// value.
 func TestPromise_7_7_FieldErrors(t *testing.T) {
 	res := newReader(t).read("Profile", "{\"name\": \"n\",\n \"address\": {\"zip\": \"x\"},\n \"aliases\": [\"a\", {}]}")
 	var got []string

@@ -12,9 +12,9 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Promise 13.34 (types and decoding): no text makes the decoder look at a byte more than four times
-// on the average, six where it reads the text anew as one without brackets or escaped for HTML, at once
-// or in pieces, and ten million open brackets are no exception.
+// Promise 13.34 (types and decoding): no text makes the decoder visit a byte more than four times on average, or six
+// times if it reads the text again as one without brackets or as one escaped for HTML, whether at once or in pieces;
+// ten million open brackets are no exception.
 func TestPromise_13_34_Visits(t *testing.T) {
 	families := map[string]func(n int) string{
 		"brackets": func(n int) string { return strings.Repeat("[", n) },

@@ -87,9 +87,8 @@ def got():
 	prints(t, decodes(t, ticketAnswer, "--schema", file(t, "t.star", "T = schema(\"T\", title = str, votes = field(int, default = 0))\n")+":T"), generable.JSON(res.Value, typ))
 }
 
-// Promise 13.31 (types and decoding): `decode` prints the value alone on stdout, repairs and errors
-// on stderr; it exits with 0, with 1 when the answer cannot be decoded, with 2 for wrong usage or a
-// schema that is none.
+// Promise 13.31 (types and decoding): `decode` prints only the value on stdout, and repairs and errors on stderr; it
+// exits with 0, with 1 if the answer cannot be decoded, and with 2 for wrong usage or an invalid schema.
 func TestPromise_13_31_DecodeCommand(t *testing.T) {
 	schema := file(t, "ticket.json", ticketSchema)
 	got := decodes(t, ticketAnswer, "--schema", schema)
@@ -112,9 +111,8 @@ func TestPromise_13_31_DecodeCommand(t *testing.T) {
 	stops(t, decodes(t, "1", "--shema", schema), 2, "did you mean --schema?")
 }
 
-// Promise 13.32 (types and decoding): with `--jsonl` each row has a schema and options of its own
-// and gets one row with its id, in order; a wrong one is answered and disturbs no other, and keys
-// that are unknown are not looked at.
+// Promise 13.32 (types and decoding): with `--jsonl` each row has its own schema and options and produces one row with
+// its id, in order; an invalid row gets an answer and affects no other row, and unknown keys are ignored.
 func TestPromise_13_32_Rows(t *testing.T) {
 	var in strings.Builder
 	var want []string
@@ -161,8 +159,8 @@ func TestPromise_13_32_Rows(t *testing.T) {
 	}
 }
 
-// Promise 13.33 (types and decoding): a text without a type is repaired all the same: any value that
-// JSON has, with its numbers and the order of its keys.
+// Promise 13.33 (types and decoding): a text without a type is repaired too: it may be any JSON value, and its numbers
+// and the order of its keys are kept.
 func TestPromise_13_33_WithoutType(t *testing.T) {
 	const text = `{z: 1, "a": 12345678901234567890, 'm': [1.50, None]`
 	want := `{"z":1,"a":12345678901234567890,"m":[1.5,null]}`

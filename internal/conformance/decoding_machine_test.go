@@ -21,8 +21,8 @@ const seams = "\ufeff<think>{\"name\": 1}</think> Sé:\n~~~~json\n" +
 	`{'name': "é…😀 \u00e9\ud83d\ude00\n", address: {"street": “s”, /* c */ "zip": 12.0e0,}, "aliases": ["a" "b" // d` +
 	"\n, ...], x: TRUE}\n~~~~\nDone ```."
 
-// Promise 13.1 (types and decoding): a text may be cut anywhere, inside of runes, escapes, surrogate
-// pairs, tags and fence markers; values, repairs and errors are those of the whole text.
+// Promise 13.1 (types and decoding): a text may be cut anywhere, even inside runes, escapes, surrogate pairs, tags and
+// fence markers; values, repairs and errors are those of the whole text.
 func TestPromise_13_1_AnyCut(t *testing.T) {
 	r := newReader(t)
 	for _, name := range []string{"Profile", "any", "Ints", "str"} {
@@ -48,8 +48,8 @@ func TestPromise_13_1_AnyCut(t *testing.T) {
 	}
 }
 
-// Promise 13.2 (types and decoding): nesting beyond the limit, 512 unless it is set, is an error with
-// its place, not a panic; a context that ends, ends decoding with its cause.
+// Promise 13.2 (types and decoding): nesting beyond the limit, 512 by default, is an error with its position, not a
+// panic; if the context ends, decoding ends with its cause.
 func TestPromise_13_2_DepthAndContext(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat(`{"a":[`, n/2) + "1" + strings.Repeat(`]}`, n/2) }
 	for _, c := range []struct {
@@ -79,8 +79,8 @@ func TestPromise_13_2_DepthAndContext(t *testing.T) {
 	}
 }
 
-// Promise 13.3 (types and decoding): valid JSON is never altered: no repair is made, and the value
-// is the one that a strict reader gives, whatever the strings in it look like.
+// Promise 13.3 (types and decoding): valid JSON is never altered: no repair is made, and the value is the one that a
+// strict reader returns, whatever its strings look like.
 func TestPromise_13_3_ValidJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 3))
 	traps := []string{"", " a ", "x,}", "// no", "'q'", "True", "```json\n{}\n```", "<think>", "...", "{\"a\": 1}", "\\", "say \"hi\"", "\u2028é😀\x00", "：，", "1,234"}
@@ -128,8 +128,8 @@ func TestPromise_13_3_ValidJSON(t *testing.T) {
 	}
 }
 
-// Promise 13.4 (types and decoding): integers keep every digit, beyond 64 bits too, and a float that
-// is written and read again has the same bits.
+// Promise 13.4 (types and decoding): integers keep every digit, even beyond 64 bits, and a float that is written and
+// read again has the same bits.
 func TestPromise_13_4_Numbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 4))
 	for range 2000 {
@@ -165,8 +165,8 @@ func TestPromise_13_4_Numbers(t *testing.T) {
 	}
 }
 
-// Promise 13.5 (types and decoding): what a text was read as, written as JSON and read again, is the
-// same value without a repair.
+// Promise 13.5 (types and decoding): the value that was read from a text, written as JSON and read again, is the same
+// value without a repair.
 func TestPromise_13_5_Idempotent(t *testing.T) {
 	r := newReader(t)
 	for _, c := range append(malformations(), reading{as: "Profile", text: seams}, reading{as: "any", text: seams}) {

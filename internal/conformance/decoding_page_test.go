@@ -91,8 +91,8 @@ func (p decodingPage) decode(t *testing.T, text, as string, more ...string) (len
 	return lenient.Decode(typ, code(text), o), typ
 }
 
-// Promise 13.12 (types and decoding): every kind of repair stands on the decoding page with its cost
-// and an example, which is repaired by that kind alone.
+// Promise 13.12 (types and decoding): the decoding page lists every kind of repair with its cost and an example that
+// is repaired by that kind alone.
 func TestPromise_13_12_KindsOfRepairs(t *testing.T) {
 	page := readDecodingPage(t)
 	var kinds []string
@@ -123,9 +123,9 @@ func TestPromise_13_12_KindsOfRepairs(t *testing.T) {
 	}
 }
 
-// Promise 13.13 (types and decoding): `strict` repairs nothing, `safe` loses nothing, `loose`
-// guesses; the decoding page tells them apart by examples, and a level that accepts a text agrees
-// with the stricter ones that do.
+// Promise 13.13 (types and decoding): `strict` repairs nothing, `safe` loses nothing, `loose` guesses; the decoding
+// page shows the differences by examples, and a level that accepts a text agrees with the stricter levels that accept
+// it.
 func TestPromise_13_13_Levels(t *testing.T) {
 	page := readDecodingPage(t)
 	rows := page.table(t, "| text | as | `strict` | `safe` | `loose` |")
@@ -152,8 +152,8 @@ func TestPromise_13_13_Levels(t *testing.T) {
 	}
 }
 
-// Promise 13.14 (types and decoding): the decoding page names every option with its choices, every
-// format, event and policy, and the limits that hold.
+// Promise 13.14 (types and decoding): the decoding page names every option with its choices, every format, event and
+// policy, and the limits that apply.
 func TestPromise_13_14_DecodingPage(t *testing.T) {
 	page := readDecodingPage(t)
 	flat := strings.Join(strings.Fields(page.text), " ")

@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Promise 13.6 (types and decoding): the value is found in fences of any tag and shape, in prose,
-// behind reasoning that may not end, and as the whole text.
+// Promise 13.6 (types and decoding): the value is found in fences of any tag and shape, in prose, after reasoning,
+// which may be unterminated, and as the whole text.
 func TestPromise_13_6_Candidates(t *testing.T) {
 	newReader(t).check(t, []reading{
 		{"A", "```yaml\n{\"a\": 1}\n```", `{"a":1}`, "fence"},
@@ -29,8 +29,8 @@ func TestPromise_13_6_Candidates(t *testing.T) {
 	})
 }
 
-// Promise 13.7 (types and decoding): of several values the one that needs the least repair is taken,
-// of equals the later; `first`, `last` and `error` say otherwise.
+// Promise 13.7 (types and decoding): of several values, the one that needs the least repair is taken, and the later
+// one if they are equal; `first`, `last` and `error` change that.
 func TestPromise_13_7_Picks(t *testing.T) {
 	a := newReader(t).typ("A")
 	for text, want := range map[string][4]string{ // best, first, last, error
@@ -59,8 +59,8 @@ func TestPromise_13_7_Picks(t *testing.T) {
 	}
 }
 
-// Promise 13.8 (types and decoding): the value may be a scalar, a list or a dict, and stand where an
-// object may stand.
+// Promise 13.8 (types and decoding): the value may be a scalar, a list or a dict, and may appear wherever an object
+// may.
 func TestPromise_13_8_Roots(t *testing.T) {
 	newReader(t).check(t, []reading{
 		{"int", "```\n-7\n```", "-7", "fence"}, {"int", "<think>8?</think>\n7", "7", "reasoning"}, {"float", "2.5e-1", "0.25", ""},
@@ -93,8 +93,8 @@ func malformations() []reading {
 	}
 }
 
-// Promise 13.9 (types and decoding): every malformation that models are known for is repaired, alone
-// and with others.
+// Promise 13.9 (types and decoding): every malformation that models are known for is repaired, alone and in
+// combination with others.
 func TestPromise_13_9_Malformations(t *testing.T) {
 	r := newReader(t)
 	for _, c := range malformations() {
@@ -117,8 +117,8 @@ func TestPromise_13_9_Malformations(t *testing.T) {
 	}
 }
 
-// Promise 13.10 (types and decoding): a text that ends anywhere is read as far as it goes: each
-// beginning of a document shows a beginning of its value.
+// Promise 13.10 (types and decoding): a text that ends anywhere is read as far as it goes: each prefix of a document
+// yields a prefix of its value.
 func TestPromise_13_10_Truncation(t *testing.T) {
 	const whole = `{"name": "Zoë \"Z\" \u00e9\ud83d\ude00", "items": [{"id": 12, "ok": true}, {"id": -2.5e3, "ok": null}], "deep": {"a": {"b": [[], {}]}}}`
 	full := lenient.Decode(nil, whole, generable.Options{}).Value
@@ -138,8 +138,8 @@ func TestPromise_13_10_Truncation(t *testing.T) {
 	}
 }
 
-// Promise 13.11 (types and decoding): nothing is silent: a text that gives a value without a record
-// is that value's JSON, records lie within the text, and add up to its cost.
+// Promise 13.11 (types and decoding): nothing is silent: a text that yields a value without a repair record is that
+// value's JSON; records lie within the text, and their costs add up to the value's cost.
 func TestPromise_13_11_NothingSilent(t *testing.T) {
 	const sound = `{"name": "n", "list": [1, 2.5, {"a": null, "b": "x \"y\" z"}], "deep": {"k": [true, "// no"]}, "last": "é"}`
 	pieces := []string{"{", "}", "[", "]", `"`, "'", ",", ":", "\\", "null", "True", "é", "//", "\n", "-", "0", "...", "+", "x", "\\u12", "\xff", "｛", " "}

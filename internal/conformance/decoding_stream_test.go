@@ -36,8 +36,8 @@ func (l *events) on(e *lenient.StreamEvent) {
 	*l = append(*l, s)
 }
 
-// Promise 13.23 (types and decoding): a stream tells of texts that grow, of fields, items and
-// variants that are complete, of repairs, of a reset when it was read wrongly, and of its end.
+// Promise 13.23 (types and decoding): a stream reports texts that grow, fields, items and variants that are complete,
+// repairs, a reset when the text was misread, and its end.
 func TestPromise_13_23_Events(t *testing.T) {
 	mod := loaded(t, agentscript.New(), planned)
 	for _, c := range []struct {
@@ -82,9 +82,8 @@ def got():
 `)
 }
 
-// Promise 13.24 (types and decoding): snapshots only grow: texts and lists get longer, members stay,
-// scalars come when they are complete; one that was taken never changes, and the last agrees with
-// the result.
+// Promise 13.24 (types and decoding): snapshots only grow: texts and lists get longer, members stay, and scalars
+// appear when they are complete; a snapshot never changes once taken, and the last one agrees with the result.
 func TestPromise_13_24_Snapshots(t *testing.T) {
 	mod := loaded(t, agentscript.New(), planned)
 	for _, c := range []struct{ as, text string }{
@@ -162,8 +161,8 @@ func withoutStates(v generable.Value) generable.Value {
 	return out.Value()
 }
 
-// Promise 13.25 (types and decoding): a field says how it shows itself: when it is complete, before
-// all else of its instance, with its state.
+// Promise 13.25 (types and decoding): a field declares how it appears in snapshots: only when it is complete, before
+// anything else of its instance, or with its state.
 func TestPromise_13_25_Policies(t *testing.T) {
 	s := lenient.NewStream(loaded(t, agentscript.New(), planned).Type("Plan"), lenient.StreamOptions{})
 	for _, c := range []struct{ piece, want string }{
@@ -180,8 +179,8 @@ func TestPromise_13_25_Policies(t *testing.T) {
 	}
 }
 
-// Promise 13.26 (types and decoding): a stream that knows enough wants no more text, and its result
-// is what is known.
+// Promise 13.26 (types and decoding): a stream that knows enough asks for no more text, and its result is what is
+// known.
 func TestPromise_13_26_EarlyStop(t *testing.T) {
 	mod := loaded(t, agentscript.New(), planned)
 	text := `{"type": "No", "why": "because", "hints": ["a", "b", "c"]}`
@@ -233,8 +232,8 @@ func TestPromise_13_27_StreamedResults(t *testing.T) {
 	}
 }
 
-// Promise 13.28 (types and decoding): a snapshot costs as much as containers are open, not as much
-// as the value is wide.
+// Promise 13.28 (types and decoding): the cost of a snapshot depends on how many containers are open, not on how wide
+// the value is.
 func TestPromise_13_28_SnapshotsByDepth(t *testing.T) {
 	cost := func(depth, items int) float64 {
 		s := lenient.NewStream(nil, lenient.StreamOptions{})
@@ -250,8 +249,8 @@ func TestPromise_13_28_SnapshotsByDepth(t *testing.T) {
 	}
 }
 
-// Promise 13.29 (types and decoding): a value made field by field is the one that a stream shows:
-// the same fields have arrived, in the same order, and it becomes the same instance.
+// Promise 13.29 (types and decoding): a value made field by field matches the one that a stream shows: the same fields
+// have arrived, in the same order, and it becomes the same instance.
 func TestPromise_13_29_PartialByHand(t *testing.T) {
 	mod := loaded(t, agentscript.New(), planned)
 	typ := mod.Type("No")

@@ -29,9 +29,9 @@ Tree = schema("A tree", v = int, kids = field(list[ref("Tree")], default = []))
 
 func newKinds(t *testing.T) reader { return reader{loaded(t, agentscript.New(), folding)} }
 
-// Promise 13.15 (types and decoding): a named union is decided by its tag, exact, folded, late or
-// around the object; without a valid one it is an error that lists the variants, and a body that
-// contradicts its tag is one too.
+// Promise 13.15 (types and decoding): the tag decides a named union, whether it is exact, folded, late or around the
+// object; without a valid tag the result is an error that lists the variants, and a body that contradicts its tag is
+// an error too.
 func TestPromise_13_15_NamedUnions(t *testing.T) {
 	r := newKinds(t)
 	r.check(t, []reading{
@@ -58,8 +58,8 @@ def got():
 `)
 }
 
-// Promise 13.16 (types and decoding): an inline union takes the one that fits; when several fit
-// equally well, that is an error which names them.
+// Promise 13.16 (types and decoding): an inline union takes the variant that fits; if several fit equally well, the
+// result is an error that names them.
 func TestPromise_13_16_InlineUnions(t *testing.T) {
 	r := newKinds(t)
 	r.check(t, []reading{
@@ -75,9 +75,9 @@ func TestPromise_13_16_InlineUnions(t *testing.T) {
 	}
 }
 
-// Promise 13.17 (types and decoding): keys and enum values are read in any case and punctuation and
-// by their aliases, a single value as a list of one, JSON in a text as what it is, and an object
-// wrapped in one key without it; each is on record.
+// Promise 13.17 (types and decoding): keys and enum values are read in any case and punctuation and by their aliases,
+// a single value is read as a list of one, JSON in a string as the value it encodes, and an object wrapped in one key
+// without the wrapper; each of these is recorded.
 func TestPromise_13_17_Folding(t *testing.T) {
 	r := newKinds(t)
 	for _, c := range []reading{
@@ -96,8 +96,8 @@ func TestPromise_13_17_Folding(t *testing.T) {
 	}
 }
 
-// Promise 13.18 (types and decoding): a negated choice is no choice: "not high" is not `high` at any
-// level, and two choices in one sentence are an error that names them.
+// Promise 13.18 (types and decoding): a negated choice is not a choice: "not high" is not `high` at any level, and two
+// choices in one sentence are an error that names them.
 func TestPromise_13_18_Negation(t *testing.T) {
 	r := newKinds(t)
 	for text, want := range map[string]string{
@@ -120,8 +120,8 @@ func TestPromise_13_18_Negation(t *testing.T) {
 	}
 }
 
-// Promise 13.19 (types and decoding): `max_cost` refuses a value whose repairs cost more together,
-// and takes one that costs just as much.
+// Promise 13.19 (types and decoding): `max_cost` refuses a value whose repairs together cost more, and accepts one
+// whose repairs cost exactly as much.
 func TestPromise_13_19_MaxCost(t *testing.T) {
 	r := newKinds(t)
 	const text = `{first_name: 'A', "years": "3",}`
@@ -141,8 +141,8 @@ func TestPromise_13_19_MaxCost(t *testing.T) {
 	}
 }
 
-// Promise 13.20 (types and decoding): an item or entry that does not fit is an error, or is left out
-// or kept as it is, on record, at every depth.
+// Promise 13.20 (types and decoding): an item or entry that does not fit is an error, or is dropped or kept unchanged
+// with a record, at every depth.
 func TestPromise_13_20_BadItems(t *testing.T) {
 	r := newKinds(t)
 	const text = `{"v": 1, "kids": [{"v": 2, "kids": [{"v": "x"}, {"v": 3}]}, {"v": 4}]}`
@@ -168,8 +168,8 @@ func TestPromise_13_20_BadItems(t *testing.T) {
 	}
 }
 
-// Promise 13.21 (types and decoding): the constraints of fields are checked on the value, all at
-// once, and never met by bending it.
+// Promise 13.21 (types and decoding): the constraints of fields are checked on the value, all at once, and the value
+// is never changed to meet them.
 func TestPromise_13_21_Constraints(t *testing.T) {
 	r := newKinds(t)
 	for _, c := range []struct{ as, text, wrong string }{
@@ -199,8 +199,8 @@ func TestPromise_13_21_Constraints(t *testing.T) {
 	}
 }
 
-// Promise 13.22 (types and decoding): errors are data: path, expected, got, offset, line and column
-// in runes, a hint; all at once, and together the text of a second question.
+// Promise 13.22 (types and decoding): errors are data: path, expected, got, offset, line and column in runes, and a
+// hint; all are reported at once, and together they form the text of a re-ask.
 func TestPromise_13_22_Errors(t *testing.T) {
 	r := newKinds(t)
 	text := "Hé:\n[{\"risk\": \"lov\", \"by\": {\"first_name\": [], \"age\": \"é\"}},\n {\"by\": 7}]"

@@ -38,8 +38,8 @@ var habits = []struct{ name, src, codes, rewrite string }{
 	{"type_compare", "def main(x = \"\"):\n    return type(x) == str\n", "AS214", "isinstance(x, str)"},
 }
 
-// Promise 4.5 (diagnostics): f-strings, `try`, `class`, `import`, `is`, `**`, `%.1f` and annotations
-// are named as what they are, with the rewrite.
+// Promise 4.5 (diagnostics): f-strings, `try`, `class`, `import`, `is`, `**`, `%.1f` and annotations are reported by
+// name, with the rewrite.
 func TestPromise_4_5_PythonHabits(t *testing.T) {
 	for _, h := range habits {
 		t.Run(h.name, func(t *testing.T) {
@@ -106,8 +106,7 @@ func TestPromise_4_7_TruthValues(t *testing.T) {
 	}
 }
 
-// Promise 4.8 (diagnostics): a lambda that captures a loop variable is an error that shows how to
-// bind it.
+// Promise 4.8 (diagnostics): a lambda that captures a loop variable is an error that shows how to bind the variable.
 func TestPromise_4_8_CapturedLoopVariable(t *testing.T) {
 	refuse(t, []refusal{
 		{"a comprehension", "nodes = [fn(lambda s: s + suffix) for suffix in [\"a\", \"b\"]]\n", "AS208", []string{"lambda s, suffix = suffix:"}},

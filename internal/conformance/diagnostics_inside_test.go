@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Promise 4.14 (diagnostics): so are the calls that a function has made for it, by parallel, stream,
-// attempt, retry, fallback and race, and calls of builtins and of functions of other files.
+// Promise 4.14 (diagnostics): the checks of promise 4.13 also cover the calls that parallel, stream, attempt, retry,
+// fallback and race make for a function, and calls of builtins and of functions from other files.
 func TestPromise_4_14_CallsMadeInside(t *testing.T) {
 	const parts = `load("lib.star", "theirs", "rate")
 Plan = schema("A plan", title = str)
@@ -45,8 +45,8 @@ def two(x, y):
 	}
 }
 
-// Promise 4.15 (diagnostics): `check --format sarif` carries the same diagnostics as SARIF 2.1.0, with
-// a rule for each code, the place, what else belongs to it and the edit that mends it.
+// Promise 4.15 (diagnostics): `check --format sarif` prints the same diagnostics as SARIF 2.1.0, with a rule for each
+// code, the position, the related positions and the edit that fixes it.
 func TestPromise_4_15_SARIF(t *testing.T) {
 	const src = "a = agent(promt = \"P.\")\nb = agent(prompt = \"P.\")\nmain = b >> agent(input = int, prompt = \"Q.\")\n"
 	file := filepath.Join(t.TempDir(), "flow.star")

@@ -67,8 +67,8 @@ def main(x):
 // failing are scripts that compose soundly and fail in a run, by code.
 var failing = map[diag.Code]bool{diag.NoMain: true, diag.NoModel: true, diag.UnknownProvider: true, diag.StepLimit: true, diag.NotChosen: true}
 
-// Promise 4.2 (diagnostics): every diagnostic has a stable code, a position and a remedy, and every
-// code can be explained; its examples are refused with it and accepted.
+// Promise 4.2 (diagnostics): every diagnostic has a stable code, a position and a remedy, and every code can be
+// explained; of a code's examples, the wrong one is refused with that code and the right one is accepted.
 func TestPromise_4_2_Codes(t *testing.T) {
 	beside := []string{"lib/reviewers.star", "def reviewer():\n    return agent(prompt = \"Review.\")\n", "docs/style.md", "Be brief.\n"}
 	strict := agentscript.New(agentscript.WithStrict(), agentscript.WithModels(llm.New()), agentscript.WithUngranted())
@@ -135,8 +135,8 @@ func refused(t *testing.T) []string {
 	return out
 }
 
-// Promise 4.3 (diagnostics): the caret stands under the operator or argument at fault, and a note
-// gives the other position where there are two.
+// Promise 4.3 (diagnostics): the caret is under the operator or argument at fault, and a note gives the other position
+// if there are two.
 func TestPromise_4_3_Carets(t *testing.T) {
 	const parts = `n = agent(input = int, output = int, run = lambda n: n)
 s = agent(run = lambda s: s)
@@ -204,8 +204,8 @@ before = used.loop(lambda s: None)
 	}
 }
 
-// Promise 4.4 (diagnostics): an unknown name, argument, field, variant, model or provider is
-// answered with the nearest known one.
+// Promise 4.4 (diagnostics): an error about an unknown name, argument, field, variant, model or provider suggests the
+// nearest known one.
 func TestPromise_4_4_DidYouMean(t *testing.T) {
 	const parts = "Point = schema(\"A point\", width = int, height = int)\nLevel = enum(\"low\", \"middle\", \"high\")\nreviewer = agent(output = Level, prompt = \"R.\")\n"
 	for _, c := range []struct{ src, code, near string }{
@@ -239,8 +239,8 @@ func TestPromise_4_4_DidYouMean(t *testing.T) {
 	}
 }
 
-// Promise 4.9 (diagnostics): `check --format json` carries the same diagnostics as the human form,
-// in a documented shape.
+// Promise 4.9 (diagnostics): `check --format json` prints the same diagnostics as the human-readable form, in a
+// documented format.
 func TestPromise_4_9_JSON(t *testing.T) {
 	const src = "a = agent(promt = \"P.\")\nb = agent(prompt = \"P.\")\nmain = b >> agent(input = int, prompt = \"Q.\")\n"
 	file := filepath.Join(t.TempDir(), "flow.star")

@@ -128,8 +128,8 @@ reviewer = agent(input = str, output = Review, skills = [
 `, "AS312", `Agent "reviewer" has no skill producing Review. At least one skill must return the agent's output type.`},
 }
 
-// Promise 4.10 (diagnostics): the common mistakes of typing and of placement are told in full, down
-// to the remedy.
+// Promise 4.10 (diagnostics): the common mistakes of typing and of placement are explained in full, including the
+// remedy.
 func TestPromise_4_10_SpecialTexts(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
@@ -142,8 +142,8 @@ func TestPromise_4_10_SpecialTexts(t *testing.T) {
 	}
 }
 
-// Promise 4.13 (diagnostics): what a function does with nodes and schemas is checked before anything
-// runs, as far as it is certain: the number of arguments, literal inputs, the names of fields.
+// Promise 4.13 (diagnostics): the nodes and schemas that a function uses are checked before anything runs, as far as
+// the result is certain: the number of arguments, literal inputs and the names of fields.
 func TestPromise_4_13_CallsInside(t *testing.T) {
 	const parts = `
 Plan = schema("A plan", title = str, steps = field(list[str], default = []))
@@ -173,8 +173,8 @@ l = agent(input = list[int], prompt = "L.")
 	}
 }
 
-// Promise 4.12 (diagnostics): a mistake is told once: what was refused takes part in the rest of the
-// script without a word.
+// Promise 4.12 (diagnostics): a mistake is reported once: a value that was refused causes no further errors in the
+// rest of the script.
 func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
 	refuse(t, []refusal{
 		{"an agent", "a = agent(promt = \"A.\")\nb = agent(prompt = \"B.\")\nc = a >> b\nd = c.loop(lambda s: None)\nmain = d.branch({str: fn(str)})\nx = [n for n in [a, c, d]]\n", "AS202", nil},

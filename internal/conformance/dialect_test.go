@@ -31,9 +31,9 @@ func dialectType(t *testing.T, name string) *generable.Type {
 	return loaded(t, agentscript.New(), dialects).Type(name)
 }
 
-// Promise 14.1 (every provider): a type compiles to the schema dialect of OpenAI, Anthropic, Gemini,
-// Mistral, DeepSeek, OpenRouter, Ollama and compatible servers, and a value written in any of
-// them comes back as itself.
+// Promise 14.1 (every provider): a type compiles to the schema dialect of OpenAI, Anthropic, Gemini, Mistral,
+// DeepSeek, OpenRouter, Ollama and compatible servers, and a value written in any of these dialects is decoded to the
+// same value.
 func TestPromise_14_1_EveryProvider(t *testing.T) {
 	if got := strings.Join(dialect.Targets(), " "); got != "openai anthropic gemini mistral deepseek openrouter ollama compat" {
 		t.Errorf("the targets are %s", got)
@@ -71,8 +71,8 @@ func comesBack(t *testing.T, typ *generable.Type, targets, form, want string) {
 	}
 }
 
-// Promise 14.2 (every provider): the same type gives the same schema, to the byte, with properties in
-// their declared order.
+// Promise 14.2 (every provider): the same type yields the same schema, byte for byte, with properties in their
+// declared order.
 func TestPromise_14_2_StableBytes(t *testing.T) {
 	for _, target := range dialect.Targets() {
 		a, err := dialect.Compile(dialectType(t, "Review"), target)
@@ -91,8 +91,8 @@ func TestPromise_14_2_StableBytes(t *testing.T) {
 	}
 }
 
-// Promise 14.3 (every provider): check --schemas reports what each provider's schema uses of its
-// budgets and how it is rewritten; what no schema of the provider can say stands in the prompt.
+// Promise 14.3 (every provider): check --schemas reports how much of its budgets each provider's schema uses and how
+// the schema is rewritten; the prompt states whatever no schema of the provider can express.
 func TestPromise_14_3_Budgets(t *testing.T) {
 	reports := dialect.Report(dialectType(t, "Review"))
 	for _, r := range reports {
@@ -111,7 +111,8 @@ func TestPromise_14_3_Budgets(t *testing.T) {
 	}
 }
 
-// Promise 14.4 (every provider): a type is refused only when no rewrite is left, with what it exceeds.
+// Promise 14.4 (every provider): a type is refused only if no rewrite is left, with an error that says what it
+// exceeds.
 func TestPromise_14_4_Refusal(t *testing.T) {
 	fields := func(n int) *generable.Type {
 		var list []generable.Field
@@ -132,9 +133,8 @@ func TestPromise_14_4_Refusal(t *testing.T) {
 	}
 }
 
-// Promise 14.5 (every provider): an answer in a provider's form is read though it is broken, with a
-// record of each repair and of each part given back its form, and a re-ask speaks of the type
-// that the script declares.
+// Promise 14.5 (every provider): an answer in a provider's form is read even if it is broken, with a record of each
+// repair and of each part converted back from that form; a re-ask refers to the type that the script declares.
 func TestPromise_14_5_BrokenForms(t *testing.T) {
 	w, err := dialect.Compile(dialectType(t, "Counts"), "openai")
 	if err != nil {
@@ -156,9 +156,8 @@ func TestPromise_14_5_BrokenForms(t *testing.T) {
 	}
 }
 
-// Promise 14.6 (every provider): a JSON Schema, as tools and hosts have them, becomes a type and a
-// provider's schema again; literals of any kind, tuples, limits of items and types that contain
-// themselves keep their values.
+// Promise 14.6 (every provider): a JSON Schema of a tool or a host becomes a type and then a provider's schema again;
+// literals of any kind, tuples, limits of items and types that contain themselves keep their values.
 func TestPromise_14_6_FromSchemas(t *testing.T) {
 	const wrapping = "openai anthropic mistral deepseek openrouter"
 	const jsonValues = `{"$ref": "#/$defs/J", "$defs": {"J": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/J"}}, {"additionalProperties": {"$ref": "#/$defs/J"}}]}}}`

@@ -20,8 +20,7 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 9.5 (embedding): one loaded module serves any number of concurrent runs and keeps nothing
-// of them.
+// Promise 9.5 (embedding): one loaded module serves any number of concurrent runs and keeps no state of them.
 func TestPromise_9_5_OneModule(t *testing.T) {
 	mod := loaded(t, agentscript.New(), `
 Note = schema("A note", text = str, at = int)
@@ -79,7 +78,7 @@ def main(text = str, n = int):
 	hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
-// Promise 9.7 (embedding): each run has limits of its own.
+// Promise 9.7 (embedding): each run has its own limits.
 func TestPromise_9_7_TenantLimits(t *testing.T) {
 	eng := agentscript.New(agentscript.WithModels(replies(nil)), agentscript.WithDefaultModel("acme/x"), agentscript.WithLimits(engine.Limits{ModelCalls: engine.AtMost(5)}))
 	mod := loaded(t, eng, `
@@ -121,7 +120,7 @@ def main(calls = int, work = 0):
 	}
 }
 
-// Promise 9.8 (embedding): events can be read while the run goes on, and written to `log/slog`.
+// Promise 9.8 (embedding): events can be read while the run is in progress, and written to `log/slog`.
 func TestPromise_9_8_EventStream(t *testing.T) {
 	mod := loaded(t, agentscript.New(), "a = agent(prompt = \"A.\")\nmain = fn(lambda s: s, input = str, output = str) >> a")
 	release := make(chan struct{})
@@ -181,8 +180,8 @@ level=WARN msg=run phase=end
 	})
 }
 
-// Promise 9.10 (embedding): any node of a module can be run by itself, and for one run a host sets
-// the model of all agents that name none, or of one that does.
+// Promise 9.10 (embedding): any node of a module can be run by itself; for one run, a host can set the model of all
+// agents that name none, or of one that does.
 func TestPromise_9_10_AnyNode(t *testing.T) {
 	models := llm.New(variables(), llm.WithProvider("zoo", func(name string) (llms.Model, llm.Caps, error) { return ownModel{name: name}, llm.Caps{}, nil }))
 	mod := loaded(t, agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("zoo/default")), `

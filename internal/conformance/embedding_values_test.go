@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 9.3 (embedding): input is given as Go values and results come back into Go types.
+// Promise 9.3 (embedding): input is passed as Go values, and results are decoded into Go types.
 func TestPromise_9_3_TypedResults(t *testing.T) {
 	type Part struct {
 		Name  string            `json:"name"`
@@ -174,8 +174,8 @@ func (b badJSON) MarshalJSON() ([]byte, error) {
 	return nil, b.err
 }
 
-// Promise 9.4 (embedding): a host adds builtins, tools and models of its own, seen and checked like
-// the built-in ones.
+// Promise 9.4 (embedding): a host adds its own builtins, tools and models, which are visible and checked like the
+// built-in ones.
 func TestPromise_9_4_HostBuiltins(t *testing.T) {
 	double := agentscript.Builtin{Name: "double", Returns: generable.IntT, Doc: "Doubles a number. It is of the host.",
 		Params: []generable.Field{{Name: "n", Type: generable.IntT, Guide: "what to double"},

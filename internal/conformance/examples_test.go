@@ -53,8 +53,8 @@ func drawn(t *testing.T, file string, args ...string) string {
 	return out.stdout
 }
 
-// Promise 10.1 (examples): the shapes flow routes by type, through a handler that is a pipeline:
-// `circle r=6.0`, `rect 2.0x3.0`, `area=113.1`.
+// Promise 10.1 (examples): the shapes flow routes by type through a handler that is a pipeline: `circle r=6.0`, `rect
+// 2.0x3.0`, `area=113.1`.
 func TestPromise_10_1_Shapes(t *testing.T) {
 	exampleRuns(t, "shapes.star", "area.star")
 	graph := drawn(t, "shapes.star")
@@ -82,7 +82,7 @@ func TestPromise_10_2_Review(t *testing.T) {
 	}
 }
 
-// Promise 10.3 (examples): several reviewers run at once and an aggregator joins their findings.
+// Promise 10.3 (examples): several reviewers run at once and an aggregator combines their findings.
 func TestPromise_10_3_Reviewers(t *testing.T) {
 	exampleRuns(t, "reviewers.star")
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
@@ -140,7 +140,7 @@ func TestPromise_10_5_Forum(t *testing.T) {
 	}
 }
 
-// Promise 10.6 (examples): factories make the agents that are needed more than once.
+// Promise 10.6 (examples): factory functions make the agents that are needed more than once.
 func TestPromise_10_6_Factories(t *testing.T) {
 	mod := loadedFile(t, agentscript.New(), "examples/reviewers.star")
 	made := map[string]bool{} // three agents made at one place in the source
@@ -159,7 +159,7 @@ func TestPromise_10_6_Factories(t *testing.T) {
 	}
 }
 
-// Promise 10.7 (examples): a real source file given with `--input-file` is reviewed.
+// Promise 10.7 (examples): a real source file passed with `--input-file` is reviewed.
 func TestPromise_10_7_SourceFile(t *testing.T) {
 	exampleRuns(t, "source_review.star")
 	mod := loadedFile(t, agentscript.New(), "examples/source_review.star")
@@ -182,8 +182,8 @@ func TestPromise_10_7_SourceFile(t *testing.T) {
 // exampleOfServer needs a third-party server: it is checked here, and run with the server by make e2e.
 const exampleOfServer = "examples/mcp_files.star"
 
-// Promise 10.8 (examples): every example checks without a finding, is formatted, and runs offline but the one
-// that needs a server.
+// Promise 10.8 (examples): every example passes check without a finding, is formatted, and runs offline, except the
+// one that needs a server.
 func TestPromise_10_8_AllOffline(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"examples/*.star", "examples/*/*.star"} {

@@ -89,9 +89,8 @@ def largest():
     return agent(name = "largest", input = list[int], output = int, run = most)
 `
 
-// Promise 3.7 (typed graph): any node goes wherever a node goes: each kind before and after each
-// other, in a parallel, in a forum, as the body of a loop, as the source and the handler of a
-// branch, in an each.
+// Promise 3.7 (typed graph): any node can be used wherever a node can be: each kind before and after every other kind,
+// in a parallel, in a forum, as the body of a loop, as the source and the handler of a branch, and in an each.
 func TestPromise_3_7_Closed(t *testing.T) {
 	sample := func(list bool) any {
 		if list {

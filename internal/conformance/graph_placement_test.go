@@ -37,8 +37,8 @@ var placed = []struct{ kind, src string }{
 	{"template", "template(\"{{input}}!\", input = str)"},
 }
 
-// Promise 3.8 (typed graph): a node has one place; a second is an error that names the node, both
-// structures and both positions and says how to make another instance.
+// Promise 3.8 (typed graph): a node has one place; placing it a second time is an error that names the node, both
+// structures and both positions, and says how to make another instance.
 func TestPromise_3_8_SinglePlacement(t *testing.T) {
 	pairs := 0
 	for n, node := range placed {

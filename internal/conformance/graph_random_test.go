@@ -107,8 +107,8 @@ func (g *growing) node(in, out string, depth int, outer string, freeIn, freeOut 
 
 func (g *growing) text() string { return strings.Join(g.lines, "\n") + "\n" }
 
-// Promise 3.12 (typed graph): in a random well-typed program of which one type is changed, `check`
-// finds exactly that one error, and names the node whose type it is.
+// Promise 3.12 (typed graph): if one type of a random well-typed program is changed, `check` finds exactly that one
+// error and names the node whose type was changed.
 func TestPromise_3_12_OneMutation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 12))
 	eng := agentscript.New()
@@ -151,8 +151,8 @@ func TestPromise_3_12_OneMutation(t *testing.T) {
 	}
 }
 
-// Promise 3.14 (typed graph): checking a script of a thousand lines calls no model, takes few steps
-// of its code and grows with its length; composing stays linear.
+// Promise 3.14 (typed graph): checking a script of a thousand lines calls no model, takes few steps of the script's
+// code and grows with its length; composing stays linear.
 func TestPromise_3_14_LongScripts(t *testing.T) {
 	long := func(lines int) string {
 		g := &growing{rng: rand.New(rand.NewPCG(1, 1)), pairs: map[[2]string]bool{}}

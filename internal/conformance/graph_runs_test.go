@@ -27,8 +27,8 @@ func turns(t *testing.T, src, name string, opts ...agentscript.RunOption) (int, 
 	return n, res, err
 }
 
-// Promise 3.6 (typed graph): every loop has a limit, 1000 turns by default, and reaching it is an
-// error of its own, or with `on_limit = "last"` the end.
+// Promise 3.6 (typed graph): every loop has a limit, 1000 turns by default; reaching it is a distinct error, or ends
+// the loop with `on_limit = "last"`.
 func TestPromise_3_6_BoundedLoops(t *testing.T) {
 	const body = "inc = agent(input = int, output = int, run = lambda n: n + 1)\n"
 	for _, c := range []struct {
@@ -74,8 +74,8 @@ func TestPromise_3_6_BoundedLoops(t *testing.T) {
 	fails(t, "AS705", body+"main = inc.loop(lambda n: json.decode('\"x\"'))\n", []agentscript.RunOption{input(1)}, "want int")
 }
 
-// Promise 3.10 (typed graph): in a forum the participants of a round run on the input and the
-// transcript of earlier rounds; the captain runs last, sees all and gives the result.
+// Promise 3.10 (typed graph): in a forum the participants of a round run on the input and the transcript of earlier
+// rounds; the captain runs last, sees everything and gives the result.
 func TestPromise_3_10_Forum(t *testing.T) {
 	const seen = `
 def record(name):
@@ -145,8 +145,8 @@ main = forum(opener, critic, captain, rounds = 2)
 	})
 }
 
-// Promise 3.11 (typed graph): a parallel of different outputs is an error with the remedy `output =
-// A | B`, unless they are variants of one union.
+// Promise 3.11 (typed graph): a parallel whose branches have different output types is an error with the remedy
+// `output = A | B`, unless the types are variants of one union.
 func TestPromise_3_11_JoinedOutputs(t *testing.T) {
 	const types = `
 A = schema("A", n = int)
@@ -187,8 +187,8 @@ def text():
 	loaded(t, agentscript.New(), types+"main = fn(lambda n: True, input = int, output = bool).branch({True: fn(lambda b: 1, output = int), False: fn(lambda b: \"\", output = str)}, output = int | str)\n")
 }
 
-// Promise 3.13 (typed graph): the outputs of a parallel and of an each come in the order written,
-// and `limit =` bounds how many run at once.
+// Promise 3.13 (typed graph): the outputs of a parallel and of an each come in the order written, and `limit =` bounds
+// how many branches run at once.
 func TestPromise_3_13_Order(t *testing.T) {
 	const src = `
 def slow(k):

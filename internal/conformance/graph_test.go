@@ -60,8 +60,8 @@ var algebra = []struct {
 	{"agent.branch", `decide().branch({Small: pick("n"), Big: template("big {{n}}") >> count()})`, "int", "int", "7", "5"},
 }
 
-// Promise 3.1 (typed graph): the type of each composition follows from the types of its parts: the
-// 24 rows of the algebra, each with its types and a run.
+// Promise 3.1 (typed graph): the type of each composition follows from the types of its parts: each of the 24 rows of
+// the algebra is checked for its types and by a run.
 func TestPromise_3_1_TypeAlgebra(t *testing.T) {
 	if len(algebra) != 24 {
 		t.Fatalf("the algebra has %d rows", len(algebra))
@@ -81,9 +81,8 @@ func TestPromise_3_1_TypeAlgebra(t *testing.T) {
 	}
 }
 
-// Promise 3.2 (typed graph): a variant goes where its union is wanted, `T` where `T | None` is,
-// lists and dicts by their elements; an int does not pass for a float at a boundary, and the remedy
-// is given.
+// Promise 3.2 (typed graph): a variant fits where its union is expected, `T` fits where `T | None` is expected, and
+// lists and dicts fit by their elements; an int does not fit a float at a boundary, and the error gives the remedy.
 func TestPromise_3_2_Assignability(t *testing.T) {
 	const types = `
 A = schema("A", n = int)

@@ -134,8 +134,8 @@ other = pair[0] >> fn(lambda ns: 1, input = list[int], output = int)
 `, "AS401", []string{"this parallel is part of a parallel"}}})
 }
 
-// Promise 2.8 (language): a prompt is dedented and otherwise literal, braces too; a `template` is
-// checked against its input type.
+// Promise 2.8 (language): a prompt is dedented and otherwise literal, including braces; a `template` is checked
+// against its input type.
 func TestPromise_2_8_Prompts(t *testing.T) {
 	for _, c := range []struct{ name, src, in, want string }{
 		{"dedented", `

@@ -54,8 +54,8 @@ main = agent(output = Measurement, prompt = "Measure.", skills = [skill("m", "Me
 	{"template", `main = agent(output = Severity, prompt = template("On {{input}}:"), skills = [skill("judge", "Judges.")])`, "x", `low`},
 }
 
-// Promise 2.14 (language): an agent's prompt, its skills' descriptions and the prompt fragment of
-// its output type stand in the system message that a model gets, in documented texts.
+// Promise 2.14 (language): the system message that a model receives contains the agent's prompt, its skills'
+// descriptions and the prompt fragment of its output type, in documented wording.
 func TestPromise_2_14_SystemPrompt(t *testing.T) {
 	for _, s := range systems {
 		t.Run(s.name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestPromise_2_14_SystemPrompt(t *testing.T) {
 	}
 }
 
-// Promise 2.15 (language): `llm_description()`, `json_schema()` and `prompt_fragment()` give the
-// documented texts, and the very type reaches the provider of the model, for constrained decoding.
+// Promise 2.15 (language): `llm_description()`, `json_schema()` and `prompt_fragment()` return the documented texts,
+// and the same type reaches the model's provider for constrained decoding.
 func TestPromise_2_15_Artefacts(t *testing.T) {
 	answers := map[string]string{
 		"Measurement": `{"distance": 1, "label": "l"}`, "Finding": `{"severity": "low", "score": 1, "sizes": {}}`,
@@ -148,8 +148,8 @@ def got():
 	})
 }
 
-// Promise 2.16 (language): a value that arrives field by field tells what has arrived, never
-// changes, and becomes an instance when it is complete.
+// Promise 2.16 (language): a value that arrives field by field reports which fields have arrived, never changes, and
+// becomes an instance when it is complete.
 func TestPromise_2_16_Partial(t *testing.T) {
 	compute(t, []computation{
 		{"field by field", described + `

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Promise 2.9 (language): `main` may be a node, whose input is converted by its type, or a function,
-// whose parameters are its input.
+// Promise 2.9 (language): `main` may be a node, whose type converts the input, or a function, whose parameters are its
+// input.
 func TestPromise_2_9_MainNode(t *testing.T) {
 	text, args := agentscript.InputText, agentscript.Args
 	const echo = "main = fn(lambda x: [str(typeof(x)), x], input = T, output = list[any])\n"
@@ -76,8 +76,8 @@ def main(title = str, n = field(int, "tries", ge = 1, default = 3), share = 0.5,
 	}
 }
 
-// Promise 2.10 (language): `load()` takes names from other files below the script's directory; files
-// that load each other in a circle are an error that shows the circle.
+// Promise 2.10 (language): `load()` imports names from other files below the script's directory; files that load each
+// other in a cycle are an error that shows the cycle.
 func TestPromise_2_10_Load(t *testing.T) {
 	const lib = `
 T = schema("A T", n = int)
@@ -123,8 +123,8 @@ main = make("x") >> fn(lambda v: shout(str(v.n + (1 if isinstance(v, Kind) else 
 	}
 }
 
-// Promise 2.11 (language): `file()` reads below the script's directory and nowhere else, not through
-// a symbolic link either.
+// Promise 2.11 (language): `file()` reads files below the script's directory and nowhere else, not even through a
+// symbolic link.
 func TestPromise_2_11_File(t *testing.T) {
 	mod := loaded(t, agentscript.New(), `
 load("lib/parts.star", "deep")

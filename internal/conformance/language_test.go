@@ -39,8 +39,8 @@ func refuse(t *testing.T, cases []refusal) {
 	}
 }
 
-// Promise 2.1 (language): `list[str]`, `dict[str, int]`, `str | None` and `A | B` are expressions
-// that yield types; two of one structure are equal and the same dict key.
+// Promise 2.1 (language): `list[str]`, `dict[str, int]`, `str | None` and `A | B` are expressions that yield types;
+// two types of the same structure are equal and the same dict key.
 func TestPromise_2_1_TypesAreValues(t *testing.T) {
 	const types = `
 A = schema("An A", n = int)
@@ -88,8 +88,8 @@ def got():
 	})
 }
 
-// Promise 2.2 (language): schemas, unions and enums are told apart by name and content, and take
-// their name from the variable they are assigned to; where there is none, `_name=` is asked for.
+// Promise 2.2 (language): schemas, unions and enums are distinguished by name and content, and take their name from
+// the variable they are assigned to; without a variable, an error asks for `_name=`.
 func TestPromise_2_2_DeclarationsAreNominal(t *testing.T) {
 	compute(t, []computation{
 		{"names from variables", `
@@ -151,8 +151,8 @@ main = a >> b
 	})
 }
 
-// Promise 2.3 (language): a default or `T | None` takes a field out of what a model must send; all
-// other fields are required.
+// Promise 2.3 (language): a model does not have to send a field that has a default or the type `T | None`; all other
+// fields are required.
 func TestPromise_2_3_RequiredFields(t *testing.T) {
 	const report = `
 Report = schema("A report",
@@ -245,8 +245,8 @@ def got():
 	})
 }
 
-// Promise 2.5 (language): an agent's input and output are `str` unless it says otherwise, and `run=`
-// or `prompt=` without skills makes its one skill.
+// Promise 2.5 (language): an agent's input and output are `str` unless it declares otherwise, and `run=` or `prompt=`
+// without skills makes its only skill.
 func TestPromise_2_5_AgentDefaults(t *testing.T) {
 	mod := loaded(t, agentscript.New(), `
 plain = agent(prompt = "Say it.")

@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// Promise 2.17 (language): `match` calls the function of the case that a value is of, and has a case
-// for every variant of its union, or `otherwise`; `isinstance` and `typeof` tell types.
+// Promise 2.17 (language): `match` calls the function of the case that matches the value, and needs a case for every
+// variant of its union, or `otherwise`; `isinstance` and `typeof` distinguish types.
 func TestPromise_2_17_Match(t *testing.T) {
 	const types = `
 Dog = schema("A dog", n = int)
@@ -51,8 +51,8 @@ def got():
 	})
 }
 
-// Promise 2.18 (language): a function becomes a tool; its docstring, parameter types and defaults
-// are what a model is told, and the model's arguments are converted to these types.
+// Promise 2.18 (language): a function becomes a tool: its docstring, parameter types and defaults describe it to the
+// model, and the model's arguments are converted to these types.
 func TestPromise_2_18_Tools(t *testing.T) {
 	const src = `
 def by_dict(path, flags = []):
@@ -116,8 +116,8 @@ main = worker
 	})
 }
 
-// Promise 2.19 (language): `fn` makes a function or a type a step, `pick` takes a field whose type
-// follows from what comes before, in a schema, a dict or every variant of a union.
+// Promise 2.19 (language): `fn` makes a function or a type a step; `pick` takes a field of a schema, a dict or every
+// variant of a union, and the field's type follows from the preceding node.
 func TestPromise_2_19_Steps(t *testing.T) {
 	const types = `
 A = schema("A", n = int, s = str)
@@ -154,8 +154,8 @@ a = fn(lambda n: A(n = n, s = "s"), input = int, output = A)
 	})
 }
 
-// Promise 2.20 (language): an enum's values are plain strings, reached by name and checked wherever
-// the enum is wanted.
+// Promise 2.20 (language): an enum's values are plain strings that are accessed by name and checked wherever the enum
+// is expected.
 func TestPromise_2_20_Enums(t *testing.T) {
 	const types = "Level = enum(\"low\", \"high\", \"very high\")\nJob = schema(\"A job\", level = Level)\n"
 	compute(t, []computation{
@@ -171,8 +171,8 @@ func TestPromise_2_20_Enums(t *testing.T) {
 	})
 }
 
-// Promise 2.21 (language): a value is frozen when it enters a node or comes out of one, so that
-// branches cannot disturb each other; the error says how to get a copy.
+// Promise 2.21 (language): a value is frozen when it enters or leaves a node, so that branches cannot affect each
+// other; the error explains how to make a copy.
 func TestPromise_2_21_FrozenValues(t *testing.T) {
 	const grow = "def grow(xs):\n    (json.decode(\"null\") or xs).append(1)\n    return xs\n"
 	fails(t, diag.CallbackFailed, grow+"main = fn(grow, input = list[int], output = list[int])\n", []agentscript.RunOption{input([]int{0})}, "list(x)")

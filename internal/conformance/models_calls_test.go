@@ -28,8 +28,7 @@ func providerError(status int, code, message string) llmtest.Reply {
 	return llmtest.Reply{Status: status, Body: fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","code":%q}}`, message, code)}
 }
 
-// Promise 6.5 (models): wrong keys, rate limits, overlong contexts, refusals and timeouts are told
-// apart.
+// Promise 6.5 (models): wrong keys, rate limits, overlong contexts, refusals and timeouts are distinct errors.
 func TestPromise_6_5_TypedErrors(t *testing.T) {
 	limited := providerError(429, "rate_limit_exceeded", "Slow down")
 	limited.Header = map[string]string{"Retry-After": "2"}
@@ -95,8 +94,8 @@ func TestPromise_6_5_TypedErrors(t *testing.T) {
 	})
 }
 
-// Promise 6.6 (models): a model's tool calls are made and answered until it gives its result, within
-// the turns allowed.
+// Promise 6.6 (models): a model's tool calls are executed and answered until the model gives its result, within the
+// turns allowed.
 func TestPromise_6_6_ToolLoop(t *testing.T) {
 	const src = `
 Answer = schema("The answer", value = int)

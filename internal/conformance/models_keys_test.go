@@ -116,8 +116,8 @@ func TestPromise_6_7_KeysStay(t *testing.T) {
 	}
 }
 
-// Promise 6.9 (models): a connection that stalls, breaks or ends midway is an error that says which,
-// within the time allowed; nothing that had arrived passes for an answer.
+// Promise 6.9 (models): a connection that stalls, breaks or ends midway results in an error that says which, within
+// the time allowed; a partial response is never taken for an answer.
 func TestPromise_6_9_BrokenConnections(t *testing.T) {
 	half := func(f llmtest.Fault) llmtest.Reply {
 		return llmtest.Reply{Text: "one two three four five six seven eight", Fault: f}
@@ -191,8 +191,8 @@ func TestPromise_6_9_BrokenConnections(t *testing.T) {
 	})
 }
 
-// Promise 6.10 (models): an unknown provider or model is named with the nearest that is known, and a
-// missing key by the name of its variable; without any model the message says how to get one.
+// Promise 6.10 (models): an error about an unknown provider or model suggests the nearest known one, and an error
+// about a missing key names its environment variable; without any model the message says how to get one.
 func TestPromise_6_10_NamesAndKeys(t *testing.T) {
 	s := serving(t)
 	none := llm.New(variables())

@@ -31,9 +31,9 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Promise 6.11 (models): an answer that does not fit its type is repaired and the repairs reported;
-// what cannot be repaired is asked for again, once unless told otherwise, with the mistakes listed;
-// then it goes to `on_bad_output`, else it is an error that keeps the text.
+// Promise 6.11 (models): an answer that does not fit its type is repaired and the repairs are reported; an answer that
+// cannot be repaired is asked for again with the mistakes listed, once by default. If that fails, the text goes to
+// `on_bad_output`; without it, the result is an error that keeps the text.
 func TestPromise_6_11_AnswersThatDoNotFit(t *testing.T) {
 	const decl = `
 Verdict = schema("A verdict", ok = bool, score = field(int, "0 to 100", ge = 0, le = 100))

@@ -38,8 +38,8 @@ func reliable(t *testing.T, src string, s *llmtest.Server, opts ...llm.Option) (
 	return res, retries, err
 }
 
-// Promise 6.20 (models): a call that failed by what may pass is made again, up to four times, after
-// the wait that the provider asks for; each attempt is told, and named by the error when all failed.
+// Promise 6.20 (models): a call that failed for a transient reason is retried, with up to four attempts in all, after
+// the wait that the provider asks for; each attempt is reported, and named by the error if all attempts fail.
 func TestPromise_6_20_Retries(t *testing.T) {
 	src := `main = agent(model = "openai/a", prompt = "Judge.")`
 	begun := time.Now()
@@ -69,8 +69,8 @@ func TestPromise_6_20_Retries(t *testing.T) {
 	}
 }
 
-// Promise 6.21 (models): `model = ["a/x", "b/y"]` asks the next model when one cannot answer, and an
-// error names what each failed by.
+// Promise 6.21 (models): `model = ["a/x", "b/y"]` asks the next model when one cannot answer; if all fail, the error
+// names the failure of each.
 func TestPromise_6_21_Fallback(t *testing.T) {
 	src := `main = agent(model = ["openai/a", "mistral/b", "ollama/c"], prompt = "Judge.")`
 	unknown := providerError(404, "model_not_found", "never heard of it")
@@ -86,8 +86,8 @@ func TestPromise_6_21_Fallback(t *testing.T) {
 	}
 }
 
-// Promise 6.22 (models): however many branches and runs call, no more calls of a provider and key
-// are in flight than are allowed, eight unless told.
+// Promise 6.22 (models): however many branches and runs make calls, no more calls of one provider and key are in
+// flight than allowed, eight by default.
 func TestPromise_6_22_InFlight(t *testing.T) {
 	for allowed, opts := range map[int][]llm.Option{8: nil, 3: {llm.WithLimits("openai", llm.Limits{InFlight: 3})}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,8 +147,9 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Promise 6.23 (models): what models answered is recorded, and replayed without any by what they
-// were asked, for branches in any order; a call that was not recorded says in what it differs.
+// Promise 6.23 (models): the answers of models are recorded and replayed without any model; requests are matched by
+// their content, so branches may run in any order, and an error about a call that was not recorded says how it
+// differs.
 func TestPromise_6_23_RecordAndReplay(t *testing.T) {
 	src := `
 critic = [agent(name = "c" + str(i), model = "openai/a", prompt = "Judge %d." % i) for i in range(6)]

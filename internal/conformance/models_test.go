@@ -31,8 +31,8 @@ Area = schema("An area", value = field(float, "in square meters", ge = 0))
 main = agent(input = Shape, output = Area, prompt = "Compute the area.")
 `
 
-// Promise 6.1 (models): `openai` and any server that speaks its protocol get the system and user
-// messages and the parameters the script set, and no others; the answer's text and usage come back.
+// Promise 6.1 (models): `openai` and any server that speaks its protocol receive the system and user messages and the
+// parameters that the script set, and no others; the answer's text and usage are returned.
 func TestPromise_6_1_OpenAI(t *testing.T) {
 	limit := map[string]string{"openai/gpt-x": "max_completion_tokens", "compat/org/some-model:v1": "max_tokens", "deepseek/chat": "max_tokens", "mistral/m": "max_tokens", "openrouter/a/b": "max_tokens"}
 	for name, maxTokens := range limit {
@@ -130,7 +130,7 @@ func TestPromise_6_1_OpenAI(t *testing.T) {
 	})
 }
 
-// Promise 6.2 (models): so does `ollama`, at the address its variables name.
+// Promise 6.2 (models): promise 6.1 also holds for `ollama`, at the address that its environment variables name.
 func TestPromise_6_2_Ollama(t *testing.T) {
 	answer := llmtest.Reply{Text: "Yes, é 日本.", In: 11, Out: 5}
 	res, asked, used, err := overTheWire(t, "ollama/qwen2.5:7b", plainAgent, input("fine?"), answer)
@@ -198,7 +198,7 @@ func (m ownModel) GenerateContent(_ context.Context, asked []llms.MessageContent
 		GenerationInfo: map[string]any{"PromptTokens": 4, "CompletionTokens": 2}}}}, nil
 }
 
-// Promise 6.3 (models): a host's own model is used under the provider name it was registered with.
+// Promise 6.3 (models): a host's own model is used under the provider name that it was registered with.
 func TestPromise_6_3_OwnModel(t *testing.T) {
 	made := 0
 	models := llm.New(variables(), llm.WithModel("acme/parrot", ownModel{name: "parrot"}, llm.Caps{}), llm.WithModel("acme/mute", ownModel{err: errors.New("no voice")}, llm.Caps{}),
@@ -246,8 +246,8 @@ func TestPromise_6_3_OwnModel(t *testing.T) {
 	}
 }
 
-// Promise 6.4 (models): a scripted model answers by agent name from a file or a list, and says so
-// loudly when it runs out or is not used up.
+// Promise 6.4 (models): a scripted model answers by agent name from a file or a list; it is an error if the answers
+// run out or are not all used.
 func TestPromise_6_4_Scripted(t *testing.T) {
 	const src = `
 a = agent(prompt = "A.")

@@ -79,10 +79,10 @@ func parkedApproval(t testing.TB, n int, src string) footprint {
 	return park(t, n, func() *agentscript.Run { return mod.Start(context.Background(), opts...) }, func() int { return int(waiting.Load()) })
 }
 
-// Promise 12.8 (performance): a run that waits for a person's decision, as a step of a flow or about a
-// call of a tool, holds one goroutine, at most 4 KiB of heap and 8 KiB of stack, and no socket; twice
-// the stack where a function of the script waits, and a KiB or two of heap more where a call of a tool
-// waits behind or inside of one.
+// Promise 12.8 (performance): a run that waits for a person's decision, as a step of a flow or about a tool call,
+// holds one goroutine, at most 4 KiB of heap and 8 KiB of stack, and no socket. If a function of the script waits, it
+// holds twice the stack; if a tool call waits after or inside a function of the script, it holds one or two KiB more
+// heap.
 func TestPromise_12_8_ParkedApproval(t *testing.T) {
 	unraced(t)
 	for _, w := range asks {

@@ -14,7 +14,7 @@ import (
 // figure matches a row of the performance page.
 var figure = regexp.MustCompile("(?m)^\\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\| `([^`|]+)` \\|$")
 
-// Promise 12.7 (performance): each figure of the performance page names the benchmark that gives it.
+// Promise 12.7 (performance): each figure of the performance page names the benchmark that produces it.
 func TestPromise_12_7_Figures(t *testing.T) {
 	page, err := os.ReadFile(repository("docs/performance.md"))
 	if err != nil {

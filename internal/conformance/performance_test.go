@@ -102,8 +102,7 @@ func perStep(t *testing.T, small, large *flow.Node, steps int) cost {
 	return cost{(b.allocs - a.allocs) / float64(steps), (b.bytes - a.bytes) / float64(steps)}
 }
 
-// Promise 12.1 (performance): a step that does nothing costs at most 3 allocations when nobody
-// listens.
+// Promise 12.1 (performance): a step that does nothing costs at most 3 allocations if nobody listens for events.
 func TestPromise_12_1_NodeAllocations(t *testing.T) {
 	unraced(t)
 	c := &noop{Session: flow.NewSession()}
@@ -194,8 +193,8 @@ func TestPromise_12_3_LinearFanOut(t *testing.T) {
 	}
 }
 
-// Promise 12.4 (performance): a run that waits for a model holds one goroutine, at most 4 KiB of
-// heap and 8 KiB of stack, and no socket; twice the stack where a function of the script waits.
+// Promise 12.4 (performance): a run that waits for a model holds one goroutine, at most 4 KiB of heap and 8 KiB of
+// stack, and no socket; if a function of the script waits, it holds twice the stack.
 func TestPromise_12_4_ParkedRun(t *testing.T) {
 	unraced(t)
 	for _, w := range waits {
@@ -254,7 +253,7 @@ func TestPromise_12_5_LinearDecoding(t *testing.T) {
 	}
 }
 
-// Promise 12.6 (performance): ids and events cost nothing when nobody reads them.
+// Promise 12.6 (performance): ids and events cost nothing if nobody reads them.
 func TestPromise_12_6_NobodyListens(t *testing.T) {
 	unraced(t)
 	c := &noop{Session: flow.NewSession()}

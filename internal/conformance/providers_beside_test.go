@@ -23,9 +23,9 @@ sorter = agent(output = Mail, prompt = "Sort.", tools = [lookup], on_token = tok
 main = sorter
 `
 
-// Promise 17.21 (real models): functions of the script see the pieces of an answer, of thoughts and of
-// calls, and what is known of a typed answer, while it arrives; what they may not do, or do for too
-// long, is said in the log and costs the run nothing, and an answer from a record calls neither.
+// Promise 17.21 (real models): functions of the script receive the pieces of an answer, of thoughts and of calls, and
+// the known part of a typed answer, while it arrives. Anything they must not do, or do for too long, is logged and
+// costs the run nothing, and an answer from a record calls none of these functions.
 func TestPromise_17_21_Onlookers(t *testing.T) {
 	answers := []llmtest.Reply{
 		{Calls: []llmtest.Call{{Name: "lookup", Args: `{"word": "x"}`}}, In: 1, Out: 1},

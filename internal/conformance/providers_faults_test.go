@@ -35,9 +35,8 @@ func callFails(t *testing.T, model string, models engine.Handler, opts ...agents
 	return e
 }
 
-// Promise 17.8 (real models): a call never ends in silent success: an answer that is cut, malformed,
-// empty, without its end, refused, filtered or cut off by its limit is an error of that kind at every
-// provider, whole or streamed.
+// Promise 17.8 (real models): a call never ends in silent success: at every provider, whole or streamed, an answer
+// that is cut, malformed, empty, without its end, refused, filtered or cut off by its limit is an error of that kind.
 func TestPromise_17_8_NoSilentSuccess(t *testing.T) {
 	listen := agentscript.OnEvent(engine.EventToken, func(engine.Event) {})
 	long := strings.Repeat("one two three ", 20)
@@ -89,8 +88,8 @@ func TestPromise_17_8_NoSilentSuccess(t *testing.T) {
 	}
 }
 
-// Promise 17.9 (real models): a refusal of a provider is told apart by its status, and the error
-// names agent, model, attempt, cause and remedy.
+// Promise 17.9 (real models): the refusals of a provider are distinguished by their status, and the error names agent,
+// model, attempt, cause and remedy.
 func TestPromise_17_9_Statuses(t *testing.T) {
 	kinds := map[int]engine.ErrKind{400: engine.KindBadRequest, 401: engine.KindAuth, 402: engine.KindQuota, 403: engine.KindAuth, 404: engine.KindNotFound, 408: engine.KindTimeout,
 		409: engine.KindServer, 413: engine.KindContextLength, 429: engine.KindRateLimit, 500: engine.KindServer, 503: engine.KindOverloaded, 529: engine.KindOverloaded}
@@ -105,8 +104,8 @@ func TestPromise_17_9_Statuses(t *testing.T) {
 	}
 }
 
-// Promise 17.10 (real models): Retry-After is obeyed to the millisecond, else waits double; what was
-// streamed in part is not asked for again unless the host says so; usage of failed attempts counts.
+// Promise 17.10 (real models): Retry-After is obeyed to the millisecond, and without it waits double; an answer that
+// was partly streamed is not asked for again unless the host says so, and the usage of failed attempts counts.
 func TestPromise_17_10_RetryAfter(t *testing.T) {
 	longest := func(p llm.RetryPolicy) llm.Option {
 		p.Jitter = func() float64 { return 1 }
@@ -134,8 +133,8 @@ func TestPromise_17_10_RetryAfter(t *testing.T) {
 	}
 }
 
-// Promise 17.11 (real models): a list of models is asked in its order, across dialects; one that
-// failed five calls in a row is left out for half a minute, then tried by one call.
+// Promise 17.11 (real models): the models of a list are asked in order, across dialects; a model that failed five
+// calls in a row is left out for half a minute, then tried with one call.
 func TestPromise_17_11_FallbackAndBreaker(t *testing.T) {
 	down := providerError(503, "", "busy")
 	down.Repeat = true
@@ -164,8 +163,8 @@ func TestPromise_17_11_FallbackAndBreaker(t *testing.T) {
 	}
 }
 
-// Promise 17.12 (real models): no more calls are in flight than the limit, over all runs, until each
-// stream has ended; 500 branches against a provider that refuses with a wait all end in a value.
+// Promise 17.12 (real models): no more calls are in flight than the limit, across all runs, and a call counts until
+// its stream has ended; 500 branches against a provider that refuses with a wait all end with a value.
 func TestPromise_17_12_Limiter(t *testing.T) {
 	const limit, branches = 5, 500
 	var busy, most, refused atomic.Int64
@@ -210,8 +209,8 @@ func TestPromise_17_12_Limiter(t *testing.T) {
 	}
 }
 
-// Promise 17.13 (real models): a connection that is refused or has no good certificate, arguments
-// that are cut off and such of a megabyte end in a value or a typed error, and no connection stays.
+// Promise 17.13 (real models): a refused connection, an invalid certificate, truncated arguments and arguments of a
+// megabyte result in a value or a typed error, and no connection is left open.
 func TestPromise_17_13_Faults(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -25,8 +25,8 @@ Mail = schema("A mail", kind = str, spam = bool, tags = field(list[str], default
 main = agent(name = "sorter", output = Mail, prompt = "Sort the mail.", enough = %s)
 `
 
-// Promise 17.14 (real models): text, thoughts, parts of calls and the known parts of a typed answer
-// reach a host's callback, its channel of events, and the lines of JSON of the command.
+// Promise 17.14 (real models): text, thoughts, parts of calls and the known parts of a typed answer reach a host's
+// callback, its channel of events, and the command's JSON lines.
 func TestPromise_17_14_Streaming(t *testing.T) {
 	answer := llmtest.Reply{Reasoning: "hm", Text: `{"kind": "ad", "spam": true, "tags": ["a", "b"], "why": "it sells"}`, In: 3, Out: 4, ByRunes: true}
 	src := fmt.Sprintf(mails, "None")
@@ -72,8 +72,8 @@ func TestPromise_17_14_Streaming(t *testing.T) {
 	}
 }
 
-// Promise 17.15 (real models): an answer ends as soon as `enough` holds of what has come, though the
-// provider never ends it, and is what was whole by then.
+// Promise 17.15 (real models): an answer ends as soon as `enough` holds for what has arrived, even if the provider
+// never ends it, and contains what was complete by then.
 func TestPromise_17_15_Enough(t *testing.T) {
 	for _, model := range everyModel {
 		s := serving(t, llmtest.Reply{Text: `{"kind": "ad", "spam": true, "why": "` + strings.Repeat("a long reason ", 40) + `"}`, Fault: llmtest.StallStream})
@@ -88,9 +88,9 @@ func TestPromise_17_15_Enough(t *testing.T) {
 	}
 }
 
-// Promise 17.16 (real models): a provider that refuses a schema is asked in JSON mode, then by the
-// prompt alone, the answer read by the same decoder after each; a re-ask has the fields' mistakes,
-// and an error at the end the raw text.
+// Promise 17.16 (real models): a provider that refuses a schema is asked in JSON mode, then by the prompt alone, and
+// the same decoder reads the answer in each case; a re-ask contains the fields' mistakes, and a final error contains
+// the raw text.
 func TestPromise_17_16_Ladder(t *testing.T) {
 	src := `main = agent(name = "judge", output = schema("Verdict", ok = bool, score = field(int, ge = 0, le = 100)), prompt = "Judge.")`
 	refusal := func(text string) llmtest.Reply { return providerError(400, "", text) }
@@ -117,8 +117,8 @@ func TestPromise_17_16_Ladder(t *testing.T) {
 	}
 }
 
-// Promise 17.17 (real models): `structured = "constrained"` is an error of the check where the model
-// cannot be held to the type, and is sent where it can.
+// Promise 17.17 (real models): `structured = "constrained"` is a check error if the model cannot be constrained to the
+// type, and is sent if it can.
 func TestPromise_17_17_Constrained(t *testing.T) {
 	flow := func(models ...string) string {
 		var b strings.Builder
@@ -140,9 +140,9 @@ func TestPromise_17_17_Constrained(t *testing.T) {
 	}
 }
 
-// Promise 17.18 (real models): `--record` writes what models answered and `--replay` answers from it
-// without any; a call that was not recorded shows the nearest and the part that differs, with exit
-// code 9. `--cache` asks only once. No key is in a file or in what is printed.
+// Promise 17.18 (real models): `--record` writes the answers of models and `--replay` answers from them without any
+// model; a call that was not recorded shows the nearest one and the part that differs, with exit code 9. `--cache`
+// asks only once, and no key is in a file or in the output.
 func TestPromise_17_18_RecordReplayCache(t *testing.T) {
 	const key = "canary-of-a-key-0123456789"
 	s := serving(t, llmtest.Reply{Text: "your key is " + key, Repeat: true})
@@ -180,9 +180,9 @@ func TestPromise_17_18_RecordReplayCache(t *testing.T) {
 	}
 }
 
-// Promise 17.19 (real models): a call is priced by an embedded, dated table or a file before it; a
-// model without a price counts as such and never as 0. `check --cost` gives the most calls, tokens
-// and money of a run and names the models without a price.
+// Promise 17.19 (real models): a call is priced by an embedded, dated table or by a file that takes precedence over
+// it; a model without a price is counted as such and never as 0. `check --cost` gives the most calls, tokens and money
+// of a run and names the models without a price.
 func TestPromise_17_19_Prices(t *testing.T) {
 	src := `main = agent(name = "judge", prompt = "Judge.")`
 	mine := file(t, "prices.json", `{"openai/own": {"input": 1000, "output": 2000, "context": 1000}}`)
@@ -230,8 +230,8 @@ func keeping(raw *[]byte, header *map[string][]string) http.RoundTripper {
 	})
 }
 
-// Promise 17.20 (real models): a recorded answer of any provider, whole or streamed, is read as a call
-// reads it: text, thoughts, calls, usage and finish; what is none is a typed error.
+// Promise 17.20 (real models): a recorded answer of any provider, whole or streamed, is read as a call reads it: text,
+// thoughts, calls, usage and finish; anything that is not an answer is a typed error.
 func TestPromise_17_20_DecodeExchange(t *testing.T) {
 	call := llmtest.Call{ID: "call_0001", Name: "f", Args: `{"a":1}`}
 	for _, m := range everyModel {

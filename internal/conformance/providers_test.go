@@ -59,9 +59,8 @@ def multiply(a = int, b = int):
     return a * b
 `
 
-// Promise 17.1 (real models): each provider of the page on models is told of tools, makes several
-// calls at once and gets their results back, is sent the schema where it takes one, and streams its
-// answer.
+// Promise 17.1 (real models): each provider of the models page is sent the tools, makes several calls at once and gets
+// their results back, is sent the schema if it accepts one, and streams its answer.
 func TestPromise_17_1_EveryProvider(t *testing.T) {
 	src := multiplies + `main = agent(output = Answer, prompt = "Use the tool.", tools = [multiply])`
 	for _, m := range everyModel {
@@ -122,8 +121,8 @@ func TestPromise_17_1_EveryProvider(t *testing.T) {
 	}
 }
 
-// Promise 17.2 (real models): parameters are sent as the script sets them, 0 included, under the
-// names of each provider; one that a provider has no word for is an error before anything is sent.
+// Promise 17.2 (real models): parameters are sent as the script sets them, including 0, under each provider's own
+// names; a parameter that a provider does not have is an error before anything is sent.
 func TestPromise_17_2_Parameters(t *testing.T) {
 	limit := map[string]string{"openai": `"max_completion_tokens":77`, "google": `"maxOutputTokens":77`, "ollama": `"num_predict":77`}
 	for _, model := range everyModel {
@@ -150,8 +149,8 @@ func TestPromise_17_2_Parameters(t *testing.T) {
 	}
 }
 
-// Promise 17.3 (real models): a tool choice is sent in each provider's own form, for the first
-// answer; where it cannot be, it is an error before anything is sent.
+// Promise 17.3 (real models): a tool choice is sent in each provider's own form, for the first answer; if it cannot be
+// sent, the result is an error before anything is sent.
 func TestPromise_17_3_ToolChoice(t *testing.T) {
 	forms := map[string][2]string{ // required, one tool
 		"openai": {`"tool_choice":"required"`, `"tool_choice":{`}, "compat": {`"tool_choice":"required"`, `"tool_choice":{`},
@@ -178,8 +177,8 @@ func TestPromise_17_3_ToolChoice(t *testing.T) {
 	}
 }
 
-// Promise 17.4 (real models): a picture of a script's input reaches every provider as data, and by
-// its address those that read addresses.
+// Promise 17.4 (real models): a picture in a script's input reaches every provider as data, and reaches the providers
+// that read addresses by its address.
 func TestPromise_17_4_Pictures(t *testing.T) {
 	src := `
 Page = schema("A page", title = str, shot = Image)
@@ -211,8 +210,8 @@ def main(url = str):
 	}
 }
 
-// Promise 17.5 (real models): thoughts come apart from the answer, and what seals them goes back to
-// the provider that made them and to no other.
+// Promise 17.5 (real models): thoughts are separate from the answer, and their signature goes back to the provider
+// that made them and to no other.
 func TestPromise_17_5_Thoughts(t *testing.T) {
 	src := multiplies + `main = agent(prompt = "A.", tools = [multiply], model = ["anthropic/claude-sonnet-4-6", "openai/gpt-5-mini"])`
 	thinks := llmtest.Reply{Reasoning: "let me think", Signature: "sealed-by-one", Calls: []llmtest.Call{{ID: "call_0001", Name: "multiply", Args: `{"a":6,"b":7}`}}}
@@ -254,8 +253,8 @@ func TestPromise_17_6_NoGRPC(t *testing.T) {
 	}
 }
 
-// Promise 17.7 (real models): what a model can be asked is known without a key or network, and
-// `agentscript models` prints it with ids, prices, windows and whether a key is there.
+// Promise 17.7 (real models): the capabilities of a model are known without a key or network, and `agentscript models`
+// prints them with ids, prices, windows and whether a key is set.
 func TestPromise_17_7_Capabilities(t *testing.T) {
 	for model, want := range map[string]llm.Caps{"openai/gpt-5-mini": {Tools: true, Schema: true, Stream: true}, "deepseek/deepseek-chat": {Tools: true, JSONMode: true, Stream: true}} {
 		got, err := llm.New(variables()).Caps(model)

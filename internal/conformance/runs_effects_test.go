@@ -16,8 +16,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// Promise 5.2 (runs): an effect's id comes from its position and its request, so that an unrelated
-// node inserted before it does not change it, and an edited prompt does.
+// Promise 5.2 (runs): an effect's id is derived from its position and its request: inserting an unrelated node before
+// it does not change the id, and editing the prompt does.
 func TestPromise_5_2_StructuralIDs(t *testing.T) {
 	// Whatever a and b are asked, they say the same, so that requests change only by edits.
 	texts := map[string]string{"a": "from a", "b": "from b", "other": "x"}
@@ -94,7 +94,7 @@ func effectsOf(t *testing.T, mod *agentscript.Module, texts map[string]string) s
 	return set.String()
 }
 
-// Promise 5.3 (runs): a second run over the journal of the first calls no handler.
+// Promise 5.3 (runs): a second run with the journal of the first calls no handler.
 func TestPromise_5_3_Replay(t *testing.T) {
 	counted := func(h engine.Handler, n *atomic.Int64) engine.Handler {
 		return engine.HandlerFunc(func(ctx context.Context, e *engine.Effect, s engine.Sink) engine.Outcome {

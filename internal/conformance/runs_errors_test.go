@@ -27,7 +27,7 @@ func builtin(name string, f func(c *starlib.Call) (starlark.Value, error)) agent
 		Params: []starlib.Param{{Name: "value", Kind: starlib.AnyKind}}, Func: f})
 }
 
-// Promise 5.7 (runs): a failing branch cancels its siblings, and the error of the lowest index is
+// Promise 5.7 (runs): a failing branch cancels its siblings, and the error of the branch with the lowest index is
 // reported.
 func TestPromise_5_7_SiblingsAreCancelled(t *testing.T) {
 	const three = `
@@ -244,7 +244,7 @@ main = fn(lambda s: s, input = str, output = str) >> agent(name = "judge", promp
 	})
 }
 
-// Promise 5.9 (runs): a panic in a host's callback ends in an error of that run.
+// Promise 5.9 (runs): a panic in a host's callback results in an error of that run.
 func TestPromise_5_9_PanicsAreErrors(t *testing.T) {
 	params, errs := generable.NewSchema("explode", "", nil)
 	if errs != nil {

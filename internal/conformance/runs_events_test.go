@@ -15,8 +15,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 5.10 (runs): each node and effect is seen to begin and to end, with its path, in one typed
-// stream whose slow reader does not stop the run.
+// Promise 5.10 (runs): each node and effect reports its start and its end, with its path, in one typed event stream; a
+// slow reader of the stream does not stop the run.
 func TestPromise_5_10_Events(t *testing.T) {
 	const src = `
 judge = agent(prompt = "Judge.")

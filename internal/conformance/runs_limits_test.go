@@ -38,7 +38,7 @@ func refusedFor(t *testing.T, what string, err error, code string, words ...stri
 	}
 }
 
-// Promise 5.4 (runs): a run makes no more model calls than its budget; the call that does not fit is
+// Promise 5.4 (runs): a run makes no more model calls than its budget allows; a call that exceeds the budget is
 // refused before it is made.
 func TestPromise_5_4_ModelCallBudget(t *testing.T) {
 	const wide = `
@@ -164,7 +164,7 @@ func TestPromise_5_5_StepBudget(t *testing.T) {
 	})
 }
 
-// Promise 5.6 (runs): a run ends at its wall time, also while a model does not answer.
+// Promise 5.6 (runs): a run ends at its wall time limit, even while a model does not answer.
 func TestPromise_5_6_WallTime(t *testing.T) {
 	stuck := answering(func(ctx context.Context, _ string, _ *model.Request) engine.Outcome {
 		<-ctx.Done()

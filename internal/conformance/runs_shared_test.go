@@ -15,8 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// Promise 5.11 (runs): a hundred runs of one loaded module go on at once and do not disturb each
-// other.
+// Promise 5.11 (runs): a hundred runs of one loaded module run at the same time without affecting each other.
 func TestPromise_5_11_ConcurrentRuns(t *testing.T) {
 	const src = `
 TABLE = {"add": 3, "words": ["a", "b"]}
@@ -79,8 +78,8 @@ main = branches >> each(tell) >> fn(lambda xs: ", ".join(xs), input = list[str],
 	all.Wait()
 }
 
-// Promise 5.12 (runs): what branches share is immutable: a script that changes a captured value gets
-// an error that says how to copy it.
+// Promise 5.12 (runs): values that branches share are immutable: a script that changes a captured value gets an error
+// that says how to copy it.
 func TestPromise_5_12_CapturedValuesAreFrozen(t *testing.T) {
 	for _, c := range []struct{ name, src, says string }{
 		{"a global, from two branches", `
@@ -148,8 +147,8 @@ main = par(fn(longer, input = int, output = list[int]), fn(longer, input = int, 
 	})
 }
 
-// Promise 5.13 (runs): middleware of the host's wraps every effect, the first given outermost, and
-// sees nothing of what the journal answers.
+// Promise 5.13 (runs): the host's middleware wraps every effect, with the first one given outermost, and does not see
+// effects that are answered from the journal.
 func TestPromise_5_13_Middleware(t *testing.T) {
 	var mu sync.Mutex
 	var order []string
@@ -192,8 +191,8 @@ func TestPromise_5_13_Middleware(t *testing.T) {
 	}
 }
 
-// Promise 5.14 (runs): a seed of the cooperative scheduler gives one order of effects, the same
-// every time; different seeds give different ones.
+// Promise 5.14 (runs): a seed of the cooperative scheduler gives one order of effects, the same every time; different
+// seeds give different orders.
 func TestPromise_5_14_SeedsRepeat(t *testing.T) {
 	mod := loaded(t, agentscript.New(), `
 def asked(i):

@@ -18,8 +18,8 @@ func finishing(f model.Finish, text string) engine.Outcome {
 	return out
 }
 
-// Promise 19.10 (skills): a router whose answer is empty, refused or cut off leads to the skill for the
-// rest, with an event that says why; without one it is an error. Other failures of its call stay errors.
+// Promise 19.10 (skills): if a router's answer is empty, refused or cut off, the `otherwise` skill is chosen, with an
+// event that says why; without such a skill it is an error. Other failures of the call remain errors.
 func TestPromise_19_10_UndecidedRouters(t *testing.T) {
 	for name, one := range map[string]struct {
 		answer engine.Outcome
@@ -46,8 +46,8 @@ func TestPromise_19_10_UndecidedRouters(t *testing.T) {
 	}
 }
 
-// Promise 19.11 (skills): a router's call passes the hooks of its agent and of the host, in the router's
-// name: an interceptor may change, answer or deny it, and observers are told.
+// Promise 19.11 (skills): a router's call passes through the hooks of its agent and of the host, under the router's
+// name: an interceptor may change, answer or deny it, and observers are notified.
 func TestPromise_19_11_RouterHooks(t *testing.T) {
 	said19 := func(hook string) string { return deskOf(`select = router(), hooks = hooks(` + hook + `),`) }
 	answers := answersOf{"desk.router": {said(chooses)}, "desk": {said("paid")}}
@@ -108,8 +108,8 @@ main = agent(prompt = "Look.", tools = [look], budget = budget(model_calls = 2, 
 	}
 }
 
-// Promise 18.12 (tools): check warns of a fixer or value that is no result of the tool whose failure it is
-// to mend, and says how arguments are given; what a fixer gives for arguments is held to arg_bytes.
+// Promise 18.12 (tools): check warns of a fixer or value that does not fit the result of the tool it recovers, and
+// explains how to give arguments instead; arguments that a fixer gives are subject to arg_bytes.
 func TestPromise_18_12_FixersFit(t *testing.T) {
 	src := func(remedy string) string {
 		return `

@@ -37,8 +37,8 @@ main = agent(
 
 const chooses = `{"skill": "billing", "confidence": 0.9, "rationale": "It is about money."}`
 
-// Promise 19.1 (skills): of several skills for an input a function chooses by name; without a choice
-// they are an error of check, and so is a name that is seen to be none.
+// Promise 19.1 (skills): if several skills take an input, a function chooses one by name; without a choice they are an
+// error of check, and so is a name that check can see is not a skill.
 func TestPromise_19_1_ByFunction(t *testing.T) {
 	r := toolLoop(t, deskOf(`select = lambda s: "ship" + "ping",`), answersOf{"desk": {said("there")}})
 	if r.err != nil || !strings.Contains(r.requests["desk"][0].System, "## Skill: shipping") || len(r.of(engine.EventSkill)) != 1 {
@@ -62,7 +62,8 @@ func TestPromise_19_1_ByFunction(t *testing.T) {
 	}
 }
 
-// Promise 19.2 (skills): one skill that takes the input by its type is chosen without asking anybody.
+// Promise 19.2 (skills): if the type of the input fits exactly one skill, that skill is chosen without asking a model
+// or a function.
 func TestPromise_19_2_ByType(t *testing.T) {
 	src := `main = agent(
     name = "desk",
@@ -80,8 +81,8 @@ func TestPromise_19_2_ByType(t *testing.T) {
 	}
 }
 
-// Promise 19.3 (skills): a router is one model call: it is told the descriptions of the skills that take
-// the input, and what it answers is an event with how sure it is and why.
+// Promise 19.3 (skills): a router is one model call: it receives the descriptions of the skills that take the input,
+// and an event reports its answer with how sure it is and why.
 func TestPromise_19_3_ByModel(t *testing.T) {
 	r := toolLoop(t, deskOf(`select = router(prompt = "Parcels first."),`), answersOf{
 		"desk.router": {said("Well: {skill: 'Billing', confidence: 0.9, rationale: 'It is about money.'")},
@@ -111,9 +112,9 @@ func TestPromise_19_3_ByModel(t *testing.T) {
 	}
 }
 
-// Promise 19.4 (skills): a router that is less sure than its threshold, names no skill of the agent,
-// writes nonsense or calls a tool is asked once more where that may help, and is then an error with its
-// rationale and the skills that there are, or leads to the skill for the rest.
+// Promise 19.4 (skills): a router that is less sure than its threshold, names no skill of the agent, writes nonsense
+// or calls a tool is asked once more if that may help. After that it is an error with its rationale and the available
+// skills, or the `otherwise` skill is chosen.
 func TestPromise_19_4_BadRouters(t *testing.T) {
 	for name, one := range map[string]struct {
 		answers []engine.Outcome
@@ -163,8 +164,8 @@ func TestPromise_19_5_RouterCosts(t *testing.T) {
 	}
 }
 
-// Promise 19.6 (skills): the tools of a skill are offered to that skill alone; a call of another skill's
-// tool is answered with this skill's tools, and the run goes on.
+// Promise 19.6 (skills): the tools of a skill are offered to that skill alone; a call of another skill's tool is
+// answered with this skill's tools, and the run continues.
 func TestPromise_19_6_OwnTools(t *testing.T) {
 	r := toolLoop(t, deskOf(`select = lambda s: "shipping",`), answersOf{"desk": {calling("refund", `{"order": "A1"}`, "track", `{"order": "A1"}`), said("found")}})
 	told := r.told("desk")
@@ -176,8 +177,8 @@ func TestPromise_19_6_OwnTools(t *testing.T) {
 	}
 }
 
-// Promise 19.7 (skills): a text that a skill knows is not in the prompt: it is a tool by its key, whose
-// result it is when the model asks; an event tells of it, which is none of tools. One key has one text.
+// Promise 19.7 (skills): a skill's knowledge text is not in the prompt: it is a tool named by its key, which returns
+// the text when the model asks for it, and is reported by its own event and not by a tool event. One key has one text.
 func TestPromise_19_7_Knowledge(t *testing.T) {
 	r := toolLoop(t, deskOf(`select = lambda s: "billing",`), answersOf{"desk": {calling("rules", "{}"), said("14 days")}})
 	if r.err != nil || len(r.told("desk")) != 1 || r.told("desk")[0] != "Within 14 days." {
@@ -203,8 +204,8 @@ func TestPromise_19_7_Knowledge(t *testing.T) {
 	}
 }
 
-// Promise 19.8 (skills): check warns of a skill that no input comes to, by its types or because the
-// function that selects never gives its name.
+// Promise 19.8 (skills): check warns of a skill that no input reaches, because of its types or because the selecting
+// function never returns its name.
 func TestPromise_19_8_UnreachedSkills(t *testing.T) {
 	found, shown := checked(deskOf(`select = lambda s: "billing",`))
 	if codes(found) != "AS322" || found.HasErrors() || !strings.Contains(shown, `nothing comes to skill "shipping" of agent "desk": select never gives its name`) {
@@ -216,7 +217,7 @@ func TestPromise_19_8_UnreachedSkills(t *testing.T) {
 	}
 }
 
-// Promise 19.9 (skills): describe shows what chooses, and each skill with its tools and what it knows.
+// Promise 19.9 (skills): describe shows how a skill is chosen, and each skill with its tools and its knowledge.
 func TestPromise_19_9_Described(t *testing.T) {
 	computes(t, `[true,true,true,true,true]`, strings.Replace(deskOf(`select = router(threshold = 0.8, otherwise = "billing"),`), "main =", "desk =", 1)+`
 def got():

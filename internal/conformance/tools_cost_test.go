@@ -13,9 +13,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 18.11 (tools): a turn of an agent with a typed output that calls a tool costs at most 40
-// allocations when the tool is a function of the script and 27 when it is the host's, as long as nothing
-// fails: what would be done about failures costs nothing before.
+// Promise 18.11 (tools): a turn of an agent with a typed output that calls a tool costs at most 40 allocations if the
+// tool is a function of the script and 27 if it is the host's, as long as nothing fails: remedies for failures cost
+// nothing until one occurs.
 func TestPromise_18_11_TurnAllocations(t *testing.T) {
 	unraced(t)
 	look := agent.HostTool{Tool: agent.Tool{Name: "look", Doc: "Looks.", Class: engine.ClassRead, Returns: generable.StrT,

@@ -21,9 +21,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 18.5 (tools): the calls of one answer run at once up to a limit, 8 unless the agent says
-// otherwise; their results come in the order of the calls, and text beside calls stays in the
-// conversation.
+// Promise 18.5 (tools): the calls of one answer run at once up to a limit, 8 unless the agent sets another; their
+// results are in the order of the calls, and text next to calls stays in the conversation.
 func TestPromise_18_5_ParallelCalls(t *testing.T) {
 	for _, tt := range []struct {
 		option string
@@ -76,9 +75,9 @@ func TestPromise_18_5_ParallelCalls(t *testing.T) {
 	}
 }
 
-// Promise 18.6 (tools): what is wrong with a call is a result that the model can act on, and the run
-// goes on: a tool that there is not, arguments that are no JSON, cut off, of a wrong type or much too
-// long, a tool that raises, panics, or gives what it did not declare.
+// Promise 18.6 (tools): a fault in a call becomes a result that the model can act on, and the run continues: an
+// unknown tool, arguments that are not JSON, truncated, of a wrong type or much too long, and a tool that raises,
+// panics, or returns something it did not declare.
 func TestPromise_18_6_FaultsGoToTheModel(t *testing.T) {
 	before := runtime.NumGoroutine()
 	defer func() { hang.Until(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= before }) }()
@@ -132,9 +131,9 @@ main = agent(name = "a", prompt = "Work.", tools = [count, raises, panics, wrong
 	}
 }
 
-// Promise 18.7 (tools): a tool has a time of its own; what takes longer is a result, of a tool of the
-// host and of the script. One that does not stop when it is told to lets the run go on within a second,
-// and is counted until it returns.
+// Promise 18.7 (tools): a tool has its own time limit; exceeding it becomes a result, for tools of the host and of the
+// script. A tool that does not stop when asked to lets the run continue within a second, and is counted as left behind
+// until it returns.
 func TestPromise_18_7_Timeouts(t *testing.T) {
 	t.Run("a tool of the host", func(t *testing.T) {
 		tool, runs := hostTool(t, "work", func(ctx context.Context, n, _ int) (string, error) {
@@ -218,8 +217,8 @@ main = agent(name = "a", prompt = "Work.", tools = [tool(work, timeout = "20ms")
 	})
 }
 
-// Promise 18.8 (tools): of a result's text the model is told 256 KiB at most, or what the tool says,
-// with a note of how much there was.
+// Promise 18.8 (tools): the model receives at most 256 KiB of a result's text, or as much as the tool sets, with a
+// note of how much there was.
 func TestPromise_18_8_LongResults(t *testing.T) {
 	large := 50
 	if testing.Short() {

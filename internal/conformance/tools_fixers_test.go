@@ -36,8 +36,8 @@ main = agent(
 )
 `
 
-// Promise 18.9 (tools): mending is the same on every scheduler, in every order of parallel calls and on
-// a replay, effect by effect: fixers are nodes with positions of their own below the call.
+// Promise 18.9 (tools): recovery is the same on every scheduler, in every order of parallel calls and on a replay,
+// effect by effect: fixers are nodes with their own positions below the call.
 func TestPromise_18_9_MendingEverywhere(t *testing.T) {
 	mod := loaded(t, agentscript.New(agentscript.WithDefaultModel("test/model")), mendedBy)
 	handler := func() engine.Handler {
@@ -78,8 +78,8 @@ func TestPromise_18_9_MendingEverywhere(t *testing.T) {
 	}
 }
 
-// Promise 18.10 (tools): a fixer is seen like any node: it has one place, and stands in the picture,
-// in what describe tells, and in the bounds of what a run may ask.
+// Promise 18.10 (tools): a fixer is visible like any node: it has one place, and appears in the drawing, in the output
+// of describe, and in the bounds of what a run may ask.
 func TestPromise_18_10_FixersAreNodes(t *testing.T) {
 	mod := loaded(t, agentscript.New(), mendedBy)
 	main := mod.Node("main")

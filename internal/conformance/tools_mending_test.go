@@ -36,9 +36,9 @@ func (r *toolRun) tells(t *testing.T, words ...string) {
 	}
 }
 
-// Promise 18.1 (tools): a call that fails is mended before the model hears of it: executed again, or
-// given arguments or a result by an agent or a function that sees the error and the arguments. A run
-// that is replayed mends it the same way without a call.
+// Promise 18.1 (tools): a failed call is recovered before the model sees the failure: it is executed again, or an
+// agent or a function that sees the error and the arguments supplies arguments or a result. A replayed run recovers it
+// in the same way without a call.
 func TestPromise_18_1_Mending(t *testing.T) {
 	t.Run("fails once, again(3)", func(t *testing.T) { // TR 1
 		tool, runs := brokenTool(t, "work", 1)
@@ -215,8 +215,8 @@ func (hostJudge) Judge(_ engine.Branch, f *agent.ToolFailure) (agent.Remedy, err
 
 func (hostJudge) Info() engine.FuncInfo { return engine.FuncInfo{Name: "host", Params: 1, Needs: 1} }
 
-// Promise 18.2 (tools): a tool's own remedies go before its agent's, and those before the host's,
-// by class of failure; without any, the model is told and the run goes on.
+// Promise 18.2 (tools): a tool's own remedies take precedence over its agent's, and those over the host's, by class of
+// failure; without any remedy, the failure is reported to the model and the run continues.
 func TestPromise_18_2_Priority(t *testing.T) {
 	tool, _ := brokenTool(t, "work", 99)
 	main := func(own, agents string) string {
@@ -245,9 +245,9 @@ func TestPromise_18_2_Priority(t *testing.T) {
 	}
 }
 
-// Promise 18.3 (tools): a model that lists them may call escalate, which tells people by an event with
-// a severity and lets the run go on, and give_up, which ends its agent. In a fixer they end the
-// mending: what is escalated goes back to the first model.
+// Promise 18.3 (tools): a model whose tools list them may call escalate, which notifies people by an event with a
+// severity and lets the run continue, and give_up, which ends its agent. In a fixer both end the recovery, and an
+// escalation goes back to the first model.
 func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 	src := worker("escalate, give_up")
 	for _, tt := range []struct {
@@ -324,7 +324,7 @@ func TestPromise_18_3_EscalateAndGiveUp(t *testing.T) {
 	})
 }
 
-// Promise 18.4 (tools): a tool that a skill does not have, whatever other skills have, is a result
+// Promise 18.4 (tools): a call of a tool that a skill does not have, whatever other skills have, results in a message
 // that names what this skill offers.
 func TestPromise_18_4_OnlyTheSkillsTools(t *testing.T) { // TR 16
 	r := toolLoop(t, `

@@ -20,8 +20,8 @@ main = agent(name = "lead", prompt = "Lead.", tools = [inner.as_tool("work", "Do
 `
 }
 
-// Promise 18.30 (tools): any node is a tool by as_tool: what it takes are the parameters, what it gives
-// is the result, and its effects stand inside the call.
+// Promise 18.30 (tools): as_tool makes any node a tool: its input becomes the parameters, its output is the result,
+// and its effects are inside the call.
 func TestPromise_18_30_NodesAsTools(t *testing.T) {
 	answers := answersOf{"lead": {calling("work", `{topic: "tides"}`), said("end")}, "inner": {said("twice a day")}}
 	r := toolLoop(t, leads(`Query = schema("What to find", topic = str, unit = field(str, "of the answer", default = "km"))
@@ -49,8 +49,8 @@ inner = agent(input = Query, prompt = "Find it.")`), answers)
 	}
 }
 
-// Promise 18.31 (tools): a node that is a tool has its one place in the agent, which check, graph,
-// describe and check --cost see; a second place is AS401.
+// Promise 18.31 (tools): a node that is a tool has its one place in the agent, and check, graph, describe and check
+// --cost see it there; a second place is the error AS401.
 func TestPromise_18_31_OnePlace(t *testing.T) {
 	twice := `inner = agent(prompt = "I.")
 work = inner.as_tool("work", "Works")
@@ -90,8 +90,8 @@ def got():
 `)
 }
 
-// Promise 18.32 (tools): what fails inside a node that is a tool goes back to the model, also a budget
-// that was the node's own; a budget around the call, of its agent or the run, ends what it bounds.
+// Promise 18.32 (tools): a failure inside a node that is a tool goes back to the model, even if it is the node's own
+// budget that is used up; a budget around the call, of its agent or the run, ends what it bounds.
 func TestPromise_18_32_FailuresInside(t *testing.T) {
 	spin := "def spin():\n    \"\"\"Spins.\"\"\"\n    return \"spun\"\n\n"
 	for name, one := range map[string]struct {
@@ -121,9 +121,8 @@ main = agent(name = "lead", prompt = "Lead.", tools = [inner.as_tool("work", "Wo
 	}
 }
 
-// Promise 18.33 (tools): a Go function that takes a struct is a tool: its schema is that of the struct
-// and its tags, what the model writes is checked before it is called, and its result is encoded the same
-// way.
+// Promise 18.33 (tools): a Go function that takes a struct is a tool: its schema follows from the struct and its tags,
+// the model's arguments are checked before the function is called, and its result is encoded in the same way.
 func TestPromise_18_33_GoFunctions(t *testing.T) {
 	type stop struct {
 		City string        `json:"city" doc:"where"`
@@ -185,8 +184,8 @@ func (s *shelf) AddBook(_ context.Context, in struct {
 
 func (s *shelf) Burn() {}
 
-// Promise 18.34 (tools): methods of a Go value are tools when they are described, and no others; a type
-// without a form for a model is an error at once, with the path of the field.
+// Promise 18.34 (tools): the methods of a Go value that are described are tools, and no others; a type that has no
+// form for a model is an error at once, with the path of the field.
 func TestPromise_18_34_GoMethods(t *testing.T) {
 	s := &shelf{}
 	tools, err := agentscript.ToolsOf(s, map[string]string{"AddBook": "Adds a book"})

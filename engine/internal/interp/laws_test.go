@@ -58,9 +58,9 @@ func sorted(list []string) string {
 	return strings.Join(own, "\n")
 }
 
-// Promise 15.20 (algebra): random compositions of every operator give what a naive interpreter
-// gives that runs one thing after the other: values, failures with their places, the paths of
-// nodes and effects, on every scheduler and in any order of completion.
+// Promise 15.20 (algebra): random compositions of every operator give what a naive sequential interpreter gives:
+// values, failures with their positions, and the paths of nodes and effects, on every scheduler and in any order of
+// completion.
 func TestPromise_15_20_RandomPrograms(t *testing.T) {
 	ops, failed, compared := map[string]int{}, 0, 0
 	most := uint64(600)
@@ -146,9 +146,9 @@ func runList(t *testing.T, seed uint64, build func(c *enginetest.Composer) *flow
 	return list.Items()
 }
 
-// Promise 15.22 (algebra): outputs stand in the order of the branches and of the items, whoever is
-// ready first: the same ones in another order give the same in that order, an each is the parallel
-// of its items, and an each of a sequence the sequence of its each.
+// Promise 15.22 (algebra): outputs are in the order of the branches and of the items, whichever is ready first:
+// reordered branches or items give the same outputs in the new order, an each equals the parallel of its items, and an
+// each of a sequence equals the sequence of its eaches.
 func TestPromise_15_22_Order(t *testing.T) {
 	for seed := range uint64(120) {
 		g := &programs{rand.New(rand.NewPCG(seed, 31)), false}
@@ -204,8 +204,8 @@ func TestPromise_15_22_Order(t *testing.T) {
 	}
 }
 
-// Promise 15.23 (algebra): every node of a random composition has one place: composing any of them
-// again is refused, claims nothing, and leaves the composition as it was.
+// Promise 15.23 (algebra): every node of a random composition has one place: composing any of them again is refused,
+// claims nothing, and leaves the composition unchanged.
 func TestPromise_15_23_Placement(t *testing.T) {
 	for seed := range uint64(150) {
 		g := &programs{rand.New(rand.NewPCG(seed, 37)), false}
@@ -263,8 +263,8 @@ func shape(n *flow.Node) string {
 	return text + ")"
 }
 
-// Promise 15.24 (algebra): no two nodes or effects of a run have one path or id, and a random
-// composition asks for the same effects on every scheduler and is answered wholly from its record.
+// Promise 15.24 (algebra): no two nodes of a run have the same path, and no two effects the same path or id; a random
+// composition requests the same effects on every scheduler, and its record answers all of them.
 func TestPromise_15_24_Identity(t *testing.T) {
 	for seed := range uint64(150) {
 		g := &programs{rand.New(rand.NewPCG(seed, 41)), false}

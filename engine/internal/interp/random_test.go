@@ -106,8 +106,8 @@ func TestRandomGraphsFailLikeTheReference(t *testing.T) {
 	}
 }
 
-// Promise 15.19 (algebra): `then` is associative: a sequence is the same however it is nested and
-// written, in its types, values and failures.
+// Promise 15.19 (algebra): `then` is associative: however a sequence is nested and written, its types, values and
+// failures are the same.
 func TestPromise_15_19_ThenIsAssociative(t *testing.T) {
 	for seed := range uint64(150) {
 		g := newGenerator(seed, seed%2 == 1)
