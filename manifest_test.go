@@ -20,8 +20,8 @@ func manifestOf(t *testing.T, script string) agentscript.Manifest {
 	return mod.Manifest()
 }
 
-// Promise 24.64 (MCP): the manifest says of each server how it is reached, with its variables and headers, and
-// which of its tools each agent gets; what widens that is found, what narrows it is not.
+// Promise 24.64 (MCP): the manifest says for each server how it is reached, with its variables and headers, and which
+// of its tools each agent gets. A comparison reports what widens that, not what narrows it.
 func TestPromise_24_64_ServersInManifest(t *testing.T) {
 	m := manifestOf(t, `
 files = mcp("npx", args = ["-y", "server-files"], env = {"MODE": "ro", "KEY": secret("FILES_KEY")}, tools = ["read_*", "list all", "!read_media"], effect = "read")

@@ -106,8 +106,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// Promise 30.35 (durable): now() is recorded; uuid() and random() follow from the seed and the position, and nothing is
-// recorded for them.
+// Promise 30.35 (durable): now() is recorded. uuid() and random() are derived from the seed and the position, and
+// nothing is recorded for them.
 func TestPromise_30_35_NowUuidRandom(t *testing.T) {
 	mod, j := flow(t, draws), &store.Memory{}
 	var out [2]string

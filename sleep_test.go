@@ -25,8 +25,8 @@ def main():
     return now("unix") - began
 `
 
-// Promise 30.34 (durable): sleep waits until a due time that survives: a run resumed after 10 of 60 minutes waits 50, and
-// answers what the time was from its record.
+// Promise 30.34 (durable): sleep waits until a due time that survives a restart: a run resumed after 10 of 60 minutes
+// waits the other 50. The time that the script read before is answered from its record.
 func TestPromise_30_34_SleepInScripts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mod, j, began := flow(t, longWait), &store.Memory{}, time.Now()

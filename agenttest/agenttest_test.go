@@ -268,8 +268,8 @@ func child(t *testing.T, pattern string) (string, error) {
 	return string(out), err
 }
 
-// Promise 27.42 (desk): package agenttest runs `*_test.star` files as subtests of `go test`, and gives Go tests the
-// same answers and assertions.
+// Promise 27.42 (desk): package agenttest runs `*_test.star` files as subtests of `go test`, and provides the same
+// answers and assertions to Go tests.
 func TestPromise_27_42_Agenttest(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"flows/*_test.star": {"--- PASS: TestChild/flows/good_test/test_rows/a", "--- SKIP: TestChild/flows/good_test/test_skipped", "--- SKIP: TestChild/flows/good_test/todo_later",

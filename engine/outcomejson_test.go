@@ -126,8 +126,8 @@ func same(a, b generable.Value) bool {
 	return true
 }
 
-// Promise 25.7 (packages): an outcome encoded for a journal or another process comes back whole, with its
-// value, the value's schemas and its error; what cannot be encoded whole is an error.
+// Promise 25.7 (packages): an outcome that is encoded for a journal or another process is decoded completely, with its
+// value, the value's schemas and its error. An outcome that cannot be encoded completely is an error.
 func TestPromise_25_7_Outcomes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 5000 {

@@ -188,8 +188,9 @@ func TestPublishedSame(t *testing.T) {
 	}
 }
 
-// Promise 29.14 (flows): random flows of up to 200 agents, with branches, loops, joins, early ends and jumps that no structure
-// has, make the same calls as JSON, as the structured script and as the graph that convert writes of them.
+// Promise 29.14 (flows): random flows of up to 200 agents, with branches, loops, joins, early ends and jumps that no
+// structure can express, make the same calls as JSON, as the structured script and as the graph that convert writes
+// from them.
 func TestPromise_29_14_RandomFlows(t *testing.T) {
 	flows, size := 400, 200
 	if testing.Short() {

@@ -36,8 +36,8 @@ func exampleAnswers(t *testing.T, file string) *scripted.Model {
 	return m
 }
 
-// Promise 31.1 (temporal): every example and test flow that touches no local process comes to the same in the test environment of the
-// client library, byte by byte and by the same effects, as on one machine.
+// Promise 31.1 (temporal): every example and test flow that touches no local process has the same result in the test
+// environment of the client library as on one machine, byte for byte and with the same effects.
 func TestPromise_31_1_SameInEnvironment(t *testing.T) {
 	t.Run("examples", examples)
 	t.Run("flows", flows)

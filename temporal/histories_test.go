@@ -115,8 +115,8 @@ func (g golden) replay(t *testing.T, script string) error {
 	return r.ReplayWorkflowHistory(discardLogger{}, g.history)
 }
 
-// Promise 31.11 (temporal): histories that were recorded by this abi are replayed by later versions; of an edited script they are
-// refused, by the position of what differs.
+// Promise 31.11 (temporal): histories that were recorded under this abi can be replayed by later versions. The
+// histories of an edited script are refused, with the position of the difference.
 func TestPromise_31_11_Histories(t *testing.T) {
 	edits := map[string]struct{ from, to, at string }{
 		"sequence.star":  {"Work.", "Work well.", "agent:a"},

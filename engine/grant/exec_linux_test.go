@@ -45,9 +45,9 @@ func living(t *testing.T, mark string, group int) (pids []int) {
 	return pids
 }
 
-// Promise 23.8 (capabilities): a host that is killed with kill -9 leaves no process of a command that
-// it ran, children of children among them, whatever signals they ignore; only what has left the
-// command's process group for a session of its own goes on.
+// Promise 23.8 (capabilities): if a host is killed with kill -9, no process of a command that it ran is left, including
+// children of children, whatever signals they ignore. Only a process that left the command's process group for its own
+// session continues.
 func TestPromise_23_8_KilledHost(t *testing.T) {
 	if dir := os.Getenv(killedEnv); dir != "" {
 		g := granted(t, grant.WorkDir(dir), grant.Exec("sh"), grant.Env("MARK"), environment(append(path(), "MARK", dir)...))

@@ -13,9 +13,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 23.10 (capabilities): who changes a granted directory while it is used leads nothing out of it:
-// where a file or a directory becomes a symbolic link between a look and the use, nothing outside is
-// read, written, listed or removed.
+// Promise 23.10 (capabilities): nobody who changes a granted directory while it is used can redirect an access outside
+// of it: if a file or a directory becomes a symbolic link between the check and the use, nothing outside is read,
+// written, listed or removed.
 func TestPromise_23_10_SwappedLinks(t *testing.T) {
 	dir, g := desk(t, grant.ReadWrite)
 	outside := filepath.Join(dir, "outside")

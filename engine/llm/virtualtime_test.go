@@ -16,9 +16,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 25.8 (packages): runs in virtual time wait for nothing real, in the script or in what answers
-// it: the delay of a scripted answer, the wait that a provider asks for, a limit of calls a minute and one
-// of calls at once let the other branches go on, and then move the run's clock.
+// Promise 25.8 (packages): runs in virtual time wait for nothing real, neither in the script nor in its handlers: the
+// delay of a scripted answer, the wait that a provider asks for, a limit of calls per minute and a limit of concurrent
+// calls let the other branches continue, and then advance the run's clock.
 func TestPromise_25_8_VirtualTime(t *testing.T) {
 	text := "ok"
 	slow := scripted.Row{Agent: "*", Text: &text, Delay: time.Hour, Repeat: true}

@@ -57,8 +57,8 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// Promise 24.9 (MCP): what a server says of a call while it runs reaches whoever watches, and a change of
-// its tools is told once to each run that lists them before.
+// Promise 24.9 (MCP): progress that a server reports during a call reaches every observer, and a change of its tools is
+// reported once to each run that listed them before.
 func TestPromise_24_9_Progress(t *testing.T) {
 	t.Parallel()
 	overEach(t, func(t *testing.T, spec *remote.Server) {
@@ -98,8 +98,8 @@ func TestPromise_24_9_Progress(t *testing.T) {
 	})
 }
 
-// Promise 24.10 (MCP): a call that is cancelled or takes too long ends at once, its server is told, and the
-// session goes on.
+// Promise 24.10 (MCP): a call that is cancelled or takes too long ends immediately, its server is notified, and the
+// session continues.
 func TestPromise_24_10_CancelledCalls(t *testing.T) {
 	t.Parallel()
 	overEach(t, func(t *testing.T, spec *remote.Server) {
@@ -155,8 +155,8 @@ func TestElicitation(t *testing.T) {
 	})
 }
 
-// Promise 24.11 (MCP): the person who approves calls answers what servers ask, with data that fits the
-// server's schema or not at all; a server that nobody answers is told so.
+// Promise 24.11 (MCP): the person who approves calls also answers the questions of servers, with data that fits the
+// server's schema or not at all. If nobody answers, the server is told so.
 func TestPromise_24_11_Elicitation(t *testing.T) {
 	t.Parallel()
 	four := func(*engine.ApprovalRequest) engine.Decision {
@@ -200,8 +200,8 @@ func TestPromise_24_11_Elicitation(t *testing.T) {
 	})
 }
 
-// Promise 24.12 (MCP): a server asks a model only when the host lets it, and what that uses counts as
-// usage of the call.
+// Promise 24.12 (MCP): a server can query a model only if the host allows it, and the tokens used count as usage of the
+// call.
 func TestPromise_24_12_Sampling(t *testing.T) {
 	t.Parallel()
 	overEach(t, func(t *testing.T, spec *remote.Server) {

@@ -72,9 +72,9 @@ func children(t *testing.T) int {
 	return n
 }
 
-// Promise 24.13 (MCP): a server that never answers, ends at once, prints what is no message, sends what is
-// broken or too large, or does not let us in is a typed error, over each transport; of a process with
-// its last words.
+// Promise 24.13 (MCP): a server that never answers, exits immediately, prints something that is no message, sends
+// broken or oversized data, or denies access causes a typed error, over each transport. For a process the error
+// contains its last output.
 func TestPromise_24_13_UnreachableServers(t *testing.T) {
 	t.Parallel()
 	bounds, most := bounded()
@@ -142,8 +142,8 @@ func TestPromise_24_13_UnreachableServers(t *testing.T) {
 	}
 }
 
-// Promise 24.14 (MCP): a server that dies, floods, refuses, or answers nonsense, too much or half a message
-// in a call gives a typed error that a model can read, and the call after it is made anew, over each
+// Promise 24.14 (MCP): a server that dies, floods, refuses, or answers with nonsense, with too much or with half a
+// message during a call causes a typed error that a model can read, and the next call is made anew, over each
 // transport.
 func TestPromise_24_14_FailingServers(t *testing.T) {
 	t.Parallel()
@@ -255,8 +255,8 @@ func TestRestartsAreBounded(t *testing.T) {
 	}
 }
 
-// Promise 24.15 (MCP): no process and no goroutine is left of servers when their client is closed, whatever
-// they do: also of one that neither the end of its input nor a signal ends.
+// Promise 24.15 (MCP): no process and no goroutine of a server is left when its client is closed, whatever the server
+// does, even if neither the end of its input nor a signal stops it.
 func TestPromise_24_15_NothingIsLeft(t *testing.T) {
 	before, goroutines := children(t), runtime.NumGoroutine()
 	for _, mode := range []string{"good", "stubborn", "silent", "garbage", "dies", "hangs"} {

@@ -35,8 +35,8 @@ func host() {
 	select {}
 }
 
-// Promise 24.16 (MCP): a host that is killed with kill -9 leaves no process of a server behind, though the
-// server stands behind a shell and neither of them ends by the end of its input or by a signal that asks.
+// Promise 24.16 (MCP): if a host is killed with kill -9, no process of a server is left, even if the server runs behind
+// a shell and neither of them stops at the end of its input or at a signal that asks them to stop.
 func TestPromise_24_16_KilledHost(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")

@@ -34,9 +34,9 @@ func answer(status int, body string) http.HandlerFunc {
 	}
 }
 
-// Promise 24.53 (MCP): an authorization server that is another one than it should be, refuses, fails, answers
-// what it must not or sends on to another host, and a person who does not agree, are a typed error
-// without anything secret; nothing is kept then, and no token, code or secret goes to anybody else.
+// Promise 24.53 (MCP): an authorization server that is not the expected one, refuses, fails, answers with something
+// that it must not send, or redirects to another host, and a person who does not agree, cause a typed error that
+// contains no secret. Nothing is stored then, and no token, code or secret is sent to anybody else.
 func TestPromise_24_53_FailingSignIns(t *testing.T) {
 	t.Parallel()
 	var leaked atomic.Int64
@@ -206,8 +206,8 @@ func TestNobodyComesBack(t *testing.T) {
 	}
 }
 
-// Promise 24.54 (MCP): a token that ends is renewed before; one that is renewed no longer wants a sign-in
-// anew, and an authorization server that fails meanwhile keeps what there is.
+// Promise 24.54 (MCP): a token is renewed before it expires. A token that can no longer be renewed requires a new
+// sign-in, and a failure of the authorization server in the meantime deletes nothing that is stored.
 func TestPromise_24_54_RenewedTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)
@@ -259,8 +259,8 @@ func TestPromise_24_54_RenewedTokens(t *testing.T) {
 	}
 }
 
-// Promise 24.55 (MCP): the hosts and the secret of a sign-in are granted like any other: without it the
-// authorization server is not asked, and a file that others can read is not used.
+// Promise 24.55 (MCP): the hosts and the secret of a sign-in need grants like any other. Without a grant the
+// authorization server is not contacted, and a file that others can read is not used.
 func TestPromise_24_55_GrantsOfSignIns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)

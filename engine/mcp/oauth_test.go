@@ -26,9 +26,8 @@ import (
 	"github.com/agentscript/agentscript/internal/oauthtest"
 )
 
-// Promise 24.50 (MCP): a program with an account of its own comes by tokens by itself, over streamable HTTP and
-// SSE, asks for another one when the server takes the old one no longer, and for more when a call
-// wants more.
+// Promise 24.50 (MCP): a program with its own account obtains tokens without a person, over streamable HTTP and SSE. It
+// requests a new token when the server no longer accepts the old one, and more scopes when a call requires them.
 func TestPromise_24_50_ClientCredentials(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{remote.TransportHTTP, remote.TransportSSE, remote.TransportAuto} {
@@ -142,9 +141,8 @@ func TestClientKey(t *testing.T) {
 	}
 }
 
-// Promise 24.51 (MCP): a person signs in once, with PKCE and a client that is registered for that; the
-// sign-in is kept in a file that its owner alone can read, for other processes and after the token's end,
-// until it is signed out.
+// Promise 24.51 (MCP): a person signs in once, with PKCE and a client that is registered for that. The sign-in is kept
+// in a file that only its owner can read, for other processes and beyond the expiry of the token, until sign-out.
 func TestPromise_24_51_SignInIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)
@@ -211,8 +209,8 @@ func TestPromise_24_51_SignInIsKept(t *testing.T) {
 	}
 }
 
-// Promise 24.52 (MCP): without a sign-in and without a person the error says which command signs in; nothing
-// goes on in the run after it, and it is not recorded.
+// Promise 24.52 (MCP): without a sign-in and without a person, the error names the command that signs in. Nothing in
+// the run continues after it, and it is not recorded.
 func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)
@@ -229,9 +227,9 @@ func TestPromise_24_52_NobodyIsSignedIn(t *testing.T) {
 	}
 }
 
-// Promise 24.56 (MCP): no token, code or secret of a sign-in is in an event, a record, a result or an error,
-// though the server says it; a replay needs neither server nor sign-in, and a run that failed for want
-// of one goes on when there is one.
+// Promise 24.56 (MCP): no token, code or secret of a sign-in is in an event, a record, a result or an error, even if
+// the server repeats it. A replay needs neither a server nor a sign-in, and a run that failed because a sign-in was
+// missing continues once there is one.
 func TestPromise_24_56_SecretsOfSignIns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, remote.TransportHTTP)

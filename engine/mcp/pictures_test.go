@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 )
 
-// Promise 24.66 (MCP): a picture that a tool of a server gives is sent to the model of whichever provider,
-// behind the text of the result, which says of sound what it is.
+// Promise 24.66 (MCP): a picture that a tool of a server returns is sent to the model of any provider, after the text
+// of the result. For sound, that text says what it is.
 func TestPromise_24_66_PicturesReachModels(t *testing.T) {
 	t.Parallel()
 	for model, holds := range map[string]string{

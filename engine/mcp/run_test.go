@@ -134,9 +134,9 @@ func declared(t *testing.T, name, mode, transport, more string) string {
 
 var transports = []string{remote.TransportStdio, remote.TransportHTTP, remote.TransportSSE}
 
-// Promise 24.1 (MCP): an agent has the tools of a server over stdio, streamable HTTP or SSE: arguments
-// are read leniently by the server's own schema, structured answers go before text, errors inside
-// of results go to the model, and pictures are shown to it.
+// Promise 24.1 (MCP): an agent has the tools of a server over stdio, streamable HTTP or SSE. Arguments are decoded
+// leniently by the server's own schema, structured answers take precedence over text, errors inside results are passed
+// to the model, and pictures are shown to it.
 func TestPromise_24_1_ToolsOfServers(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -160,9 +160,8 @@ func TestPromise_24_1_ToolsOfServers(t *testing.T) {
 	}
 }
 
-// Promise 24.2 (MCP): a server is data: loading contacts nobody, a run lists the tools of all servers
-// of an agent before the agent's first model call, and list and calls are recorded, so that a replay
-// needs no server.
+// Promise 24.2 (MCP): a server is data: loading contacts no server, and a run lists the tools of all servers of an
+// agent before the agent's first model call. The list and the calls are recorded, so that a replay needs no server.
 func TestPromise_24_2_RecordedLists(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -216,8 +215,8 @@ func recordedLists(t *testing.T, transport string) {
 	}
 }
 
-// Promise 24.3 (MCP): secrets of servers are named, not held: their values are in no request, event,
-// record, result or error.
+// Promise 24.3 (MCP): secrets of servers are referred to by name: their values are in no request, event, record, result
+// or error.
 func TestPromise_24_3_SecretsOfServers(t *testing.T) {
 	t.Parallel()
 	const value = "s3cret-value"
@@ -274,8 +273,8 @@ main = agent(prompt = "x", tools = [s])`, `
 	}
 }
 
-// Promise 24.4 (MCP): nothing is started, reached or given a secret without a grant; the error names the
-// flag that grants it, and without anything that reaches servers a run says so.
+// Promise 24.4 (MCP): nothing is started, contacted or given a secret without a grant, and the error names the flag
+// that grants it. A run that has no client for servers reports that.
 func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 	t.Parallel()
 	for script, flag := range map[string]string{
@@ -302,9 +301,9 @@ func TestPromise_24_4_GrantsOfServers(t *testing.T) {
 	}
 }
 
-// Promise 24.5 (MCP): tools keep the names that their servers give where that is possible: names that
-// clash become server__tool, what no provider takes becomes _, and what is too long is cut and told
-// apart; globs choose tools, and one that fits none is an error that lists them.
+// Promise 24.5 (MCP): tools keep the names that their servers give them where possible. Names that clash become
+// server__tool, characters that no provider accepts become _, and names that are too long are shortened and kept
+// distinct. Globs select tools, and one that matches none is an error that lists them.
 func TestPromise_24_5_NamesOfTools(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -381,8 +380,8 @@ main = agent(prompt = "x", tools = [a, b, odd])`
 	}
 }
 
-// Promise 24.6 (MCP): a server that lies about its schemas is a typed error that says which tool and how
-// to go without it; a schema that no type says goes to the provider as it is.
+// Promise 24.6 (MCP): a server whose schemas are wrong causes a typed error that names the tool and says how to
+// continue without it. A schema that no type can express is sent to the provider unchanged.
 func TestPromise_24_6_SchemasOfServers(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -424,8 +423,8 @@ func schemasOfServers(t *testing.T, transport string) {
 	}
 }
 
-// Promise 24.7 (MCP): a server that is lost in a call is told to the model, with its last words and that
-// nobody knows whether the call was carried out; the next call connects anew.
+// Promise 24.7 (MCP): if a server is lost during a call, the model is told so, with the server's last output and that
+// it is unknown whether the call was carried out. The next call reconnects.
 func TestPromise_24_7_LostServers(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -451,8 +450,8 @@ func TestPromise_24_7_LostServers(t *testing.T) {
 	}
 }
 
-// Promise 24.8 (MCP): progress that a server tells and changes of its tools are events; a call of an agent
-// keeps the list of tools that it began with.
+// Promise 24.8 (MCP): progress that a server reports and changes of its tools are events. A call of an agent keeps the
+// list of tools that it began with.
 func TestPromise_24_8_EventsOfServers(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {

@@ -76,9 +76,8 @@ func saved(t *testing.T, open engine.OpenSession, key, op, text string) engine.E
 
 func is(err error, code diag.Code) bool { return errors.Is(err, &engine.Error{Code: code}) }
 
-// Promise 22.9 (memory): sessions in memory and in SQLite do the same: a session has one run at
-// a time, in any process, what was saved under an idempotency key is not saved again, and what is no id
-// reaches no file.
+// Promise 22.9 (memory): sessions in memory and in SQLite behave the same: a session has one run at a time, in any
+// process, data that was saved under an idempotency key is not saved again, and an invalid id reaches no file.
 func TestPromise_22_9_Stores(t *testing.T) {
 	everyStore(t, func(t *testing.T, s engine.SessionStore) {
 		open := taken(t, s, "one")
@@ -224,8 +223,8 @@ func saves(how, dir string) error {
 	}
 }
 
-// Promise 22.10 (memory): a process that is killed in the midst of its writes leaves a session as it was
-// saved last, whole, and free for others, who cannot take it before.
+// Promise 22.10 (memory): if a process is killed during its writes, the session is exactly as it was last saved. It is
+// then free for other processes, which cannot take it before.
 func TestPromise_22_10_Killed(t *testing.T) {
 	for name := range durable {
 		t.Run(name, func(t *testing.T) {
@@ -275,8 +274,8 @@ func TestPromise_22_10_Killed(t *testing.T) {
 	}
 }
 
-// Promise 22.11 (memory): a store that is damaged, of another version or of something else is a typed
-// error, and stays as it is.
+// Promise 22.11 (memory): a damaged store, a store of another version and a file of another kind are each a typed
+// error, and remain unchanged.
 func TestPromise_22_11_Damaged(t *testing.T) {
 	for name := range durable {
 		for _, what := range []string{"no store at all, but a longer text\n", "", "SQLite format 3\x00 and then nothing of the sort"} {

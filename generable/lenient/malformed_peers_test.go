@@ -63,8 +63,8 @@ func documentsByFamily() func(yield func(string, []*document) bool) {
 // readingPage contains the table of all decoders on these documents.
 const readingPage = "../../docs/decoding.md"
 
-// Promise 28.19 (reading): on the same generated documents the decoder is ahead of its peers on each family, and
-// losses on their own corpora are listed.
+// Promise 28.19 (reading): on the same generated documents the decoder is ahead of its peers in each family, and its
+// losses on the peers' own corpora are listed.
 func TestPromise_28_19_Peers(t *testing.T) {
 	b, err := os.ReadFile(readingPage)
 	if err != nil {

@@ -86,8 +86,8 @@ func (c *tally) most(t *testing.T, perMille int) {
 	}
 }
 
-// Promise 28.18 (reading): of generated malformations at most 0.3 % of singles and 1 % of pairs are misread, and none
-// is wrong with ok and cost 0.
+// Promise 28.18 (reading): of generated malformations, at most 0.3 % of single ones and 1 % of pairs are misread, and
+// no wrong value is reported as ok with cost 0.
 func TestPromise_28_18_Malformations(t *testing.T) {
 	singles, pairs := uint64(80), uint64(3)
 	if testing.Short() {

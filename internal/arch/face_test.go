@@ -14,9 +14,9 @@ import (
 // maxOverview bounds the lines of `go doc` for a package that every host reads.
 const maxOverview = 130
 
-// Promise 25.11 (packages): `go doc` of the root package and of `engine` has at most 130 lines; the programs and
-// examples for hosts import the root package and what they choose, never the packages that run flows; and
-// what a package exports is called outside of it or stands in the documentation.
+// Promise 25.11 (packages): `go doc` of the root package and of `engine` has at most 130 lines each. The programs and
+// examples for hosts import the root package and the packages that they choose, never the packages that run flows.
+// Everything that a package exports is referred to outside of it or documented.
 func TestPromise_25_11_PublicFace(t *testing.T) {
 	for _, pkg := range []string{".", "./engine"} {
 		cmd := exec.Command("go", "doc", pkg)

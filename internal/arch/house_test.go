@@ -125,8 +125,8 @@ func TestCheckHouse(t *testing.T) {
 	}
 }
 
-// Promise 25.10 (packages): every import between packages of the module is in a table, whose rows go from
-// the bottom to the top: there is no circle, and no arrow back up.
+// Promise 25.10 (packages): every import between packages of the module is listed in a table whose rows are ordered
+// from the bottom to the top: no import forms a cycle or points upwards.
 func TestPromise_25_10_ImportTable(t *testing.T) {
 	fail(t, CheckHouse(repository(t), Rooms))
 }

@@ -41,8 +41,8 @@ var largePackages = map[string]string{
 	"engine/llm/internal/wire": "a file for each form of a provider's requests and answers",
 }
 
-// Promise 25.1 (packages): a package holds one idea: it has at most 16 files and 4,500 lines, but for
-// those that have a reason to be larger.
+// Promise 25.1 (packages): a package implements one idea: it has at most 16 files and 4,500 lines, unless it has a
+// reason to be larger.
 func TestPromise_25_1_PackageSizes(t *testing.T) {
 	fail(t, Sizes(sources(t), largePackages))
 }
@@ -71,9 +71,9 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Promise 25.9 (packages): make test runs the tests of the examples, then those of the packages with -short, make race those that run goroutines under the
-// race detector, make check runs all of them at their full size, and continuous integration runs all three, and
-// the modules of the benchmarks.
+// Promise 25.9 (packages): make test runs the tests of the examples, then those of the packages with -short; make race
+// runs the tests that use goroutines under the race detector; make check runs all tests at their full size. Continuous
+// integration runs all three, and the modules of the benchmarks.
 func TestPromise_25_9_TwoSizes(t *testing.T) {
 	for command, want := range map[string]string{
 		"make -n test":  `(?s)^go vet -trimpath \./\.\.\.\ngo run -trimpath \./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples\ngo test -trimpath -short -vet=off -timeout \w+ +\./\.\.\.\n`,

@@ -57,9 +57,9 @@ func host(t *testing.T, address string) string {
 	return h
 }
 
-// Promise 24.57 (MCP): `mcp login URL` signs in once for all runs: one without a sign-in ends with exit code 6
-// and the command that signs in, one with it needs nobody, and `mcp logout URL` has it taken back; no token,
-// code or secret is in what is printed, traced or recorded.
+// Promise 24.57 (MCP): `mcp login URL` signs in once for all runs: a run without a sign-in ends with exit code 6 and
+// the command that signs in, a run with one needs nobody, and `mcp logout URL` revokes it. No token, code or secret is
+// in what is printed, traced or recorded.
 func TestPromise_24_57_LoginVerb(t *testing.T) {
 	at, auth, user := signInWorld(t)
 	flow := written(t, "flow.star", `desk = mcp(url = "`+at+`", auth = oauth())

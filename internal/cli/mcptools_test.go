@@ -46,8 +46,8 @@ func listing(t *testing.T, tools string) string {
 	return s.URL
 }
 
-// Promise 24.65 (MCP): `agentscript mcp tools` lists what a server offers by the names under which models call
-// it, with signatures, and says which tools are renamed, undescribed, or cannot be offered.
+// Promise 24.65 (MCP): `agentscript mcp tools` lists a server's tools by the names under which models call them, with
+// signatures, and says which tools are renamed, undescribed, or cannot be offered.
 func TestPromise_24_65_ListedTools(t *testing.T) {
 	url := listing(t, `{"name":"two words","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"how":{"enum":["fast","slow"]}},"required":["n"]},"outputSchema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}},
 {"name":"far","description":"Goes far\\u001b[2J","inputSchema":{"type":"object","properties":{"x":{"$ref":"https://example.com/s.json"}}}},

@@ -154,8 +154,8 @@ func TestPromise_27_11_Entries(t *testing.T) {
 	p.leave()
 }
 
-// Promise 27.16 (desk): the tokens of a model are shown as they come; Ctrl-C ends the call and not the session, keeps
-// the names and says what was spent; at the prompt it clears the line, and Ctrl-D on an empty line leaves.
+// Promise 27.16 (desk): tokens of a model are shown as they arrive. Ctrl-C ends the call but not the session, keeps the
+// names and reports what was spent; at the prompt it clears the line. Ctrl-D on an empty line exits.
 func TestPromise_27_16_Interrupt(t *testing.T) {
 	s := llmtest.New(llmtest.Reply{Text: "The answer that never ends", Fault: llmtest.StallStream}, llmtest.Reply{Text: "It is done."})
 	defer s.Close()
@@ -175,8 +175,8 @@ func TestPromise_27_16_Interrupt(t *testing.T) {
 	p.leave()
 }
 
-// Promise 27.18 (desk): history belongs to the project, has mode 0600, is appended before an entry is evaluated,
-// holds no key, is shared by two prompts and survives a kill.
+// Promise 27.18 (desk): history is kept per project, has mode 0600, contains no key, is shared by two prompts and
+// survives a kill. An entry is appended before it is evaluated.
 func TestPromise_27_18_History(t *testing.T) {
 	cmd := process(t, nil, []string{"OPENAI_API_KEY=key-of-a-test-that-nobody-reads"}, "repl")
 	home := cmd.Dir
@@ -214,7 +214,7 @@ func TestPromise_27_18_History(t *testing.T) {
 }
 
 // Promise 27.22 (desk): binary input, a line of 10 MB, an endless loop, a terminal of 20 columns and a reader that
-// goes away leave a session, or end it with an error.
+// disappears leave the session usable, or end it with an error.
 func TestPromise_27_22_BadInput(t *testing.T) {
 	dir := t.TempDir()
 	refuses(t, dir, "x = \"\x00\xff\"\n", "error[AS101]", "NUL")
@@ -258,8 +258,8 @@ func TestPromise_27_10_Start(t *testing.T) {
 	p.leave()
 }
 
-// Promise 27.13 (desk): completion offers names, keyword arguments, fields of schemas, strings of enums, agents,
-// files and commands, each with a line of documentation.
+// Promise 27.13 (desk): completion offers names, keyword arguments, fields of schemas, strings of enums, agents, files
+// and commands, each with a line of documentation.
 func TestPromise_27_13_Completion(t *testing.T) {
 	cmd := process(t, nil, nil, "repl", "desk.star")
 	for name, text := range map[string]string{

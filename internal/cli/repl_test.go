@@ -41,8 +41,8 @@ func refuses(t *testing.T, dir, entries string, want ...string) {
 	}
 }
 
-// Promise 27.12 (desk): a name that is defined again is seen by functions defined before; the places that its old
-// value held, and those of an expression without a name, are free again; an agent that a named composition holds is
+// Promise 27.12 (desk): functions use the new value of a name that is defined again after them. The places that its old
+// value held, and those of an expression without a name, become free. An agent that is part of a named composition is
 // not rebound, and the error names that composition.
 func TestPromise_27_12_Rebinding(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
@@ -84,8 +84,8 @@ func TestRunsMakeData(t *testing.T) {
 	gives(t, t.TempDir(), agents+"x = a(\"x\")\nq = agent(prompt = x)\nq(\"y\")\n", "\"[mock] q\"\n", "--mock")
 }
 
-// Promise 27.15 (desk): records are shown as aligned fields, lists of them as tables, nodes as their type and tree,
-// cut at the screen.
+// Promise 27.15 (desk): records are shown as aligned fields, lists of records as tables, and nodes as their type and
+// tree, truncated to the screen.
 func TestPromise_27_15_Values(t *testing.T) {
 	gives(t, t.TempDir(), `P = schema("P", name = str, of = list[int])
 p = P(name = "x", of = [1, 2])
@@ -115,7 +115,7 @@ parallel: str → list[P]
 `)
 }
 
-// Promise 27.19 (desk): `:reload` keeps data, says which names changed, and runs nothing again.
+// Promise 27.19 (desk): `:reload` keeps data, reports which names changed, and does not run anything again.
 func TestPromise_27_19_Reload(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {
@@ -145,8 +145,8 @@ func (e edit) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Promise 27.21 (desk): without a terminal the input is read without prompts and escapes, and the first error ends
-// with exit code 1.
+// Promise 27.21 (desk): without a terminal the input is read without prompts and escapes, and the first error ends the
+// command with exit code 1.
 func TestPromise_27_21_Piped(t *testing.T) {
 	dir := t.TempDir()
 	gives(t, dir, "x = 3\n\ndef f(y):\n    z = y\n\n    return z\n\nf(x)\nfor i in [1, 2]:\n    x = x + i\nx", "3\n6\n")
@@ -157,8 +157,8 @@ func TestPromise_27_21_Piped(t *testing.T) {
 	}
 }
 
-// Promise 27.14 (desk): each command of the prompt does what `:help` says, and an unknown one is an error that names
-// the nearest. Those of files and of the last error have tests of their own.
+// Promise 27.14 (desk): each command of the prompt does what `:help` says, and an unknown command is an error that
+// names the nearest one. The commands for files and for the last error have separate tests.
 func TestPromise_27_14_Commands(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "more.star"), []byte("loaded = 7\n"), 0o600); err != nil {

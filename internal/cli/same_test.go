@@ -22,13 +22,13 @@ import (
 
 // Promise 27.71 (desk): check, the prompt and the test runner report the same findings for every file of the tests.
 //
-// They say the same word for word, with these exceptions. The prompt leaves out that a node is called while the file
-// loads (AS210), as it runs such calls; when nothing else is wrong, what it says then is of these runs. It does not begin
-// where the project's settings are wrong. A test file must
-// have tests (AS804, AS806) and needs no main; names in it that no file has are reported by its run alone. Of a file that
-// a test loads, less is known than of one that is run: nothing is found in a line in which check finds nothing. What
-// TestEntriesAreStatementsOfAFile says holds for statements that are typed. An analysis for editors finds the same, but
-// for what models, policies and the project's settings decide.
+// The findings are the same word for word, with these exceptions. The prompt does not report that a node is called
+// while the file loads (AS210), since it runs such calls; if nothing else is wrong, its errors are those of these runs.
+// It does not start if the project's settings are wrong. A test file must have tests (AS804, AS806) and needs no main;
+// only its run reports names in it that no file has. Less is known about a file that a test loads than about one that
+// is run: nothing is found in a line in which check finds nothing. TestEntriesAreStatementsOfAFile covers statements
+// that are typed. An analysis for editors finds the same, except for what models, policies and the project's settings
+// decide.
 func TestPromise_27_71_OneAnalysis(t *testing.T) {
 	ofModels := []diag.Code{diag.UnknownProvider, diag.NoConstraint, diag.ToolDenied}
 	asFile := []diag.Code{diag.NoTests, diag.BadTest, diag.NoMain, diag.LoadCycle}

@@ -67,7 +67,7 @@ func checkServed(t *testing.T, to sdk.Transport) {
 	}
 }
 
-// Promise 24.30 (MCP): `agentscript serve mcp` offers a script's main and what else is named as tools with
+// Promise 24.30 (MCP): `agentscript serve mcp` offers a script's main and everything else that is named as tools with
 // typed arguments and results, to a client that starts it and closes its end.
 func TestPromise_24_30_ServedOverStdio(t *testing.T) {
 	cmd := process(t, servedFiles, nil, "serve", "mcp", "news.star", "--expose", "main=news", "--expose", "writer", "--expose", "grave", "--scripted", "answers.jsonl")
@@ -84,8 +84,8 @@ func TestPromise_24_30_ServedOverStdio(t *testing.T) {
 	}
 }
 
-// Promise 24.31 (MCP): with --http it serves any number of clients until it is interrupted, and refuses
-// those that do not know its token.
+// Promise 24.31 (MCP): with --http it serves any number of clients until it is interrupted, and refuses clients without
+// its token.
 func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	const token = "TOKEN=0123456789abcdef"
 	cmd := process(t, servedFiles, []string{token}, "serve", "mcp", "--http", "127.0.0.1:0", "--token-env", "TOKEN", "--linger", "0s", "news.star", "--expose", "main=news", "--expose", "writer", "--expose", "grave", "--scripted", "answers.jsonl")
@@ -146,8 +146,8 @@ func TestPromise_24_31_ServedOverHTTP(t *testing.T) {
 	}
 }
 
-// Promise 24.63 (MCP): requests that are piped into the command are answered before it ends, between lines
-// that are none, and it exits with 0; a call that takes longer than --linger is ended.
+// Promise 24.63 (MCP): requests that are piped into the command, also between lines that are no requests, are answered
+// before it ends, and it exits with 0. A call that takes longer than --linger is ended.
 func TestPromise_24_63_PipedRequests(t *testing.T) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n"
 	const call = `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":{%q:"x"}}}` + "\n"

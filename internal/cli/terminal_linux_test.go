@@ -8,9 +8,9 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-// Promise 21.15 (policy): at a terminal nothing that a model or a tool says steers it: not in progress, in
-// what is printed, in errors, in a question about a call or in the result; and no argument of a call can
-// make a line that looks like the question's own. A pipe gets the result byte by byte.
+// Promise 21.15 (policy): at a terminal, nothing that a model or a tool says controls the terminal: not in progress,
+// printed text, errors, a question about a call or the result. No argument of a call can produce a line that looks like
+// a line of the question itself. A pipe receives the result byte for byte.
 func TestPromise_21_15_Terminal(t *testing.T) {
 	for name, args := range map[string][]string{
 		"progress": nil,

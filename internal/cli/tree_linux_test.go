@@ -120,7 +120,7 @@ func (s *session) ends(code int) {
 
 const stalled = `main = agent(name = "a", prompt = "Wait.")`
 
-// Promise 27.63 (desk): keys expand nodes and pause; Ctrl-C once cancels with a summary, twice leaves.
+// Promise 27.63 (desk): keys expand nodes and pause. Ctrl-C once cancels with a summary, twice exits.
 func TestPromise_27_63_Keys(t *testing.T) {
 	t.Run("keys", func(t *testing.T) {
 		s := seated(t, stalled, nil, llmtest.Reply{Fault: llmtest.StallHeaders})

@@ -89,8 +89,8 @@ func holds(t *testing.T, text string, words ...string) {
 	}
 }
 
-// Promise 27.66 (desk): `run --watch` and `check --watch` run again when a file of the bundle changes, with unchanged
-// effects answered from before, and no `once` effect again without a key press.
+// Promise 27.66 (desk): `run --watch` and `check --watch` run again when a file of the bundle changes. Unchanged
+// effects are answered from the previous run, and no `once` effect is repeated without a key press.
 func TestPromise_27_66_Watching(t *testing.T) {
 	t.Run("check", func(t *testing.T) {
 		watching(t, map[string]string{
@@ -174,8 +174,8 @@ func TestPromise_27_66_Watching(t *testing.T) {
 	}
 }
 
-// Promise 27.40 (desk): `--watch` runs again only the tests whose files changed, failed ones first, and survives
-// broken files, atomic saves and deleted directories.
+// Promise 27.40 (desk): `--watch` reruns only the tests whose files changed, failed ones first, and survives broken
+// files, atomic saves and deleted directories.
 func TestPromise_27_40_Watch(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	watching(t, map[string]string{

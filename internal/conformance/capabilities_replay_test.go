@@ -16,10 +16,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 23.9 (capabilities): a record holds all that a run does outside of it beside its model calls:
-// commands, requests, files, variables, calls of tools and what people decide, failures too. A replay is
-// answered from it on any scheduler, by what was asked and the place where it was, and touches nothing;
-// what was not recorded ends the run, whatever catches errors, and the nearest that was is shown.
+// Promise 23.9 (capabilities): in addition to model calls, a record contains everything that a run does outside of
+// itself: commands, requests, files, variables, tool calls and people's decisions, including failures. A replay is
+// answered from the record on any scheduler, by request and position, and accesses nothing. A request that was not
+// recorded ends the run, whatever catches errors, and the error shows the nearest recorded one.
 func TestPromise_23_9_RecordedWorld(t *testing.T) {
 	_, g := grants(t, grant.FS(".", grant.ReadWrite), grant.Env("LANG"), grant.LookupEnv(func(name string) (string, bool) { return "C", name == "LANG" }))
 	src := `

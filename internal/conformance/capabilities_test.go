@@ -39,9 +39,9 @@ func grants(t *testing.T, options ...grant.Option) (dir string, g *grant.Grants)
 	return dir, g
 }
 
-// Promise 23.1 (capabilities): a script touches commands, hosts, files and environment variables by
-// `sh`, `http`, `fs` and `env` alone, and nothing of that without a grant: a use that is written out
-// is refused when the script loads, which names the flag, any other by the run.
+// Promise 23.1 (capabilities): a script accesses commands, hosts, files and environment variables only through `sh`,
+// `http`, `fs` and `env`, and only with a grant. A use that is written out is refused when the script is loaded, with
+// the flag that grants it; any other use is refused by the run.
 func TestPromise_23_1_NothingByDefault(t *testing.T) {
 	for use, flag := range map[string]string{
 		`sh.run(["git", "log"])`:                          "--allow-exec git",
@@ -74,8 +74,8 @@ func TestPromise_23_1_NothingByDefault(t *testing.T) {
 	}
 }
 
-// Promise 23.2 (capabilities): what is touched is an effect: it is recorded, and a replay gives the
-// same and touches nothing, on any scheduler.
+// Promise 23.2 (capabilities): each access is an effect: it is recorded, and a replay returns the same and accesses
+// nothing, on any scheduler.
 func TestPromise_23_2_Replay(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "answer ", asked.Add(1)) }))
@@ -115,8 +115,8 @@ def main():
 	}
 }
 
-// Promise 23.3 (capabilities): a tool of a script touches what is granted, and a model hears of what
-// is refused and may do something else.
+// Promise 23.3 (capabilities): a tool of a script can access what is granted. A model is told about a refused access
+// and may do something else.
 func TestPromise_23_3_Tools(t *testing.T) {
 	dir, g := grants(t, grant.FS(".", grant.ReadOnly))
 	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("hello"), 0o644); err != nil {
@@ -149,8 +149,8 @@ main = agent(model = "test/m", prompt = "Read.", tools = [read])
 	}
 }
 
-// Promise 23.4 (capabilities): the value of a secret reaches the request that it is for, and no
-// event, record, result or error; a secret is not read as a text.
+// Promise 23.4 (capabilities): the value of a secret reaches the request that it is for, and no event, record, result
+// or error. A secret cannot be read as text.
 func TestPromise_23_4_Secrets(t *testing.T) {
 	const value = "s3cr3t-value-0123"
 	got := make(chan string, 8)
@@ -223,9 +223,9 @@ def main():
 	}
 }
 
-// Promise 23.5 (capabilities): `check --manifest` lists what a script may touch without a grant, the
-// same for the same script in sorted JSON with a hash, and `--manifest-against` exits 3 when a
-// script may touch more than was saved, not when it may touch less.
+// Promise 23.5 (capabilities): `check --manifest` lists what a script may access, without needing a grant. The output
+// is the same for the same script, in sorted JSON with a hash. `--manifest-against` exits with 3 if a script may access
+// more than the saved manifest says, not if it may access less.
 func TestPromise_23_5_Manifest(t *testing.T) {
 	flow := file(t, "flow.star", "def main(x = str):\n    fs.write(\"b.md\", x)\n    return sh.run([\"git\"]).stdout + sh.run([\"awk\"]).stdout + fs.read(\"a.md\")\n")
 	asJSON := func() string {
@@ -287,9 +287,9 @@ main = conversation(desk >> agent(name = "end", prompt = "End."), history = comp
 	}
 }
 
-// Promise 23.6 (capabilities): a granted directory is not left by `..` or a symbolic link, a granted
-// host not by a redirect or by an address inside the own network, a granted command gets its
-// arguments without a shell and ends with all that it began; output has a cap and operations a time.
+// Promise 23.6 (capabilities): neither `..` nor a symbolic link leads out of a granted directory, and neither a
+// redirect nor an address inside the local network leads away from a granted host. A granted command gets its arguments
+// without a shell and ends with all processes that it started. Output is capped and operations are limited in time.
 func TestPromise_23_6_Confined(t *testing.T) {
 	dir, g := grants(t, grant.FSAs("work", t.TempDir(), grant.ReadWrite), grant.Net("*"), grant.OutputCap(10))
 	_ = dir
@@ -316,8 +316,8 @@ func TestPromise_23_6_Confined(t *testing.T) {
 	}
 }
 
-// Promise 23.7 (capabilities): the example that reads files and runs a command is run by the flags
-// that it shows, and refused without them.
+// Promise 23.7 (capabilities): the example that reads files and runs a command works with the flags that it shows, and
+// is refused without them.
 func TestPromise_23_7_Example(t *testing.T) {
 	exampleRuns(t, "workspace.star")
 	stops(t, offline(t, "run", "-q", "examples/workspace.star"), 3, "AS620", "--allow-exec sort", "--allow-fs")

@@ -78,8 +78,8 @@ func TestPromise_27_65_Completion(t *testing.T) {
 	}
 }
 
-// Promise 27.67 (desk): `agentscript.toml` sets defaults and can only make policy stricter; unknown keys are errors
-// with a suggestion; `agentscript config` prints each value and where it came from.
+// Promise 27.67 (desk): `agentscript.toml` sets defaults and can only make the policy stricter. Unknown keys are errors
+// with a suggestion. `agentscript config` prints each value and its origin.
 func TestPromise_27_67_Config(t *testing.T) {
 	flow := file(t, "flow.star", "def rm_all(what = str):\n    \"\"\"Removes.\"\"\"\n    return \"gone\"\n\na = agent(name = \"a\", tools = [rm_all], prompt = \"A.\")\nb = agent(name = \"b\", prompt = \"B.\")\nmain = a >> b\n")
 	put := func(text string) {

@@ -62,8 +62,8 @@ func counted(t *testing.T, places []starlib.Place) map[int]string {
 	return got
 }
 
-// Promise 27.50 (desk): coverage counts each statement, lambda body and arm of a condition exactly, as a corpus
-// marked by hand says.
+// Promise 27.50 (desk): coverage counts each statement, lambda body and arm of a condition exactly, as marked by hand
+// in a corpus.
 func TestPromise_27_50_Statements(t *testing.T) {
 	mod := loadedFile(t, agentscript.New(agentscript.WithCoverage()), "internal/conformance/testdata/cover/lines.star")
 	if _, err := mod.Start(t.Context()).Wait(); err != nil {

@@ -61,7 +61,7 @@ func firstDifference(plain, covered string) string {
 	return ""
 }
 
-// Promise 27.53 (desk): a covered run has the digests, results and steps of a plain run.
+// Promise 27.53 (desk): a run with coverage has the same digests, results and steps as a plain run.
 func TestPromise_27_53_SameRun(t *testing.T) {
 	files, err := filepath.Glob(repository("examples/*.star"))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// Promise 27.56 (desk): `--mutate` changes each scripted answer and reports what survived, what ended in a typed
-// error and what was a wrong success.
+// Promise 27.56 (desk): `--mutate` changes each scripted answer and reports which mutations survived, which ended in a
+// typed error and which were a wrong success.
 func TestPromise_27_56_Mutations(t *testing.T) {
 	const flow = `
 Approved = schema("Ships", score = field(int, ge = 0, le = 10))

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Promise 27.30 (desk): `agentscript test` runs each `def test_…(t)` of `*_test.star` files on fresh state, several
-// at once, with output in the order of the files; `todo_…` is skipped; it exits with 0, 8 for failed tests and 3 for
-// broken files, beside which the others run.
+// Promise 27.30 (desk): `agentscript test` runs each `def test_…(t)` of `*_test.star` files on fresh state, several at
+// once, with output in the order of the files. `todo_…` is skipped. The command exits with 0, with 8 for failed tests
+// and with 3 for broken files, which do not keep the other files from running.
 func TestPromise_27_30_Files(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "flow.star", "notes = memory(\"notes\")\nhelper = agent(prompt = \"Help.\", memory = notes)\n")
@@ -41,9 +41,9 @@ func TestPromise_27_30_Files(t *testing.T) {
 	}
 }
 
-// Promise 27.31 (desk): a test reaches no model, server, Go tool, command, network, file, memory or person: what it
-// does not answer fails and names the agent, the path, the rendered prompt and the nearest answer; `--live` and the
-// grants of a run open them one by one, and `t.dir()` is a directory of one test.
+// Promise 27.31 (desk): a test reaches no model, server, Go tool, command, network, file, memory or person. A request
+// that the test does not answer fails and names the agent, the path, the rendered prompt and the nearest answer.
+// `--live` and the grants of a run open them one by one, and `t.dir()` is a directory for one test.
 func TestPromise_27_31_NothingOutside(t *testing.T) {
 	var asked atomic.Int32
 	canary := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -155,8 +155,8 @@ def test_dir(t):
 	untouched("saved", "started")
 }
 
-// Promise 27.35 (desk): `t.replay(FILE)` answers from a record; a miss names the first message and field that differ,
-// and how to record anew.
+// Promise 27.35 (desk): `t.replay(FILE)` answers from a record. A miss names the first message and field that differ,
+// and how to record again.
 func TestPromise_27_35_Replays(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "flow.star", "coder = agent(prompt = \"Write.\", model = \"openai/gpt-5-mini\")\nmain = coder\n")

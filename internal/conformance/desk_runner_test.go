@@ -33,8 +33,8 @@ func runTests(t *testing.T, dir string, args ...string) output {
 	return runCommandIn(t, dir, []string{"XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}, append([]string{"test"}, args...)...)
 }
 
-// Promise 27.36 (desk): tests are chosen by name, by file, by what failed last, by shard and by seed of their order,
-// and listed; a run without tests can be an error; one over its time is named, and the others go on.
+// Promise 27.36 (desk): tests can be selected by name, by file, by last failure and by shard, ordered by a seed, and
+// listed. A run without tests can be an error. A test that exceeds its time is named, and the others continue.
 func TestPromise_27_36_Selection(t *testing.T) {
 	dir := testFiles(t)
 	for _, c := range []struct {
@@ -63,8 +63,8 @@ func TestPromise_27_36_Selection(t *testing.T) {
 	}
 }
 
-// Promise 27.37 (desk): JUnit and JSON reports hold file, line, duration, tokens and cost of each test, and mark
-// flaky and skipped ones.
+// Promise 27.37 (desk): JUnit and JSON reports contain file, line, duration, tokens and cost of each test, and mark
+// flaky and skipped tests.
 func TestPromise_27_37_Reports(t *testing.T) {
 	dir := testFiles(t)
 	got := runTests(t, dir, "--repeat", "50", "--junit", "out.xml", "--json")
@@ -110,8 +110,8 @@ func TestPromise_27_38_Traces(t *testing.T) {
 	}
 }
 
-// Promise 27.55 (desk): `--repeat N` runs each test on N seeds; one whose verdict or events differ is flaky, with
-// both seeds and the first event that differs, and `--seed` repeats it.
+// Promise 27.55 (desk): `--repeat N` runs each test on N seeds. A test whose verdict or events differ is reported as
+// flaky, with both seeds and the first event that differs, and `--seed` repeats it.
 func TestPromise_27_55_Flakes(t *testing.T) {
 	dir := testFiles(t)
 	got := runTests(t, dir, "--repeat", "50", "b_test.star")

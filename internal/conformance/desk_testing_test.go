@@ -9,8 +9,8 @@ import (
 	"github.com/agentscript/agentscript/internal/testrun"
 )
 
-// Promise 27.32 (desk): `t.reply`, `t.on`, `t.fail`, `t.tool` and `t.approve` answer in the test, with failures,
-// pieces and tool calls; waiting takes no time.
+// Promise 27.32 (desk): `t.reply`, `t.on`, `t.fail`, `t.tool` and `t.approve` provide answers in the test, including
+// failures, pieces and tool calls. Waiting takes no time.
 func TestPromise_27_32_Answers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "flow.star", askedScript+`
@@ -125,8 +125,8 @@ func oneFailed(t *testing.T, got output, words ...string) {
 	}
 }
 
-// Promise 27.34 (desk): `t.snapshot()` compares values, prompts and event trees without ids and times; `--update`
-// writes them, and one that no test uses is an error in CI.
+// Promise 27.34 (desk): `t.snapshot()` compares values, prompts and event trees without ids and times. `--update`
+// writes the snapshots, and a snapshot that no test uses is an error in CI.
 func TestPromise_27_34_Snapshots(t *testing.T) {
 	dir := t.TempDir()
 	const flow = "P = schema(\"P\", x = int, y = str)\ncoder = agent(name = \"coder\", prompt = \"Write.\", output = P)\n"
@@ -171,7 +171,7 @@ def test_it(t):
 	}
 }
 
-// Promise 27.39 (desk): `t.each(rows, f)` names its rows, and `--run name/row` runs one.
+// Promise 27.39 (desk): `t.each(rows, f)` names its rows, and `--run name/row` runs a single row.
 func TestPromise_27_39_Rows(t *testing.T) {
 	script := file(t, "rows_test.star", askedScript+`
 def test_rows(t):
@@ -230,8 +230,8 @@ func TestPromise_27_41_BadInput(t *testing.T) {
 	}
 }
 
-// Promise 27.43 (desk): each example has a test beside it; all pass, cover every statement and at least 90 % of the
-// edges.
+// Promise 27.43 (desk): each example has a test next to it. All tests pass and cover every statement and at least 90 %
+// of the edges.
 func TestPromise_27_43_Examples(t *testing.T) {
 	flows, err := filepath.Glob(repository("examples/*.star"))
 	if err != nil || len(flows) == 0 {

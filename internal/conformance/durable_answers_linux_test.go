@@ -70,8 +70,8 @@ func (x *terminal) shown() string {
 	return x.text.String()
 }
 
-// Promise 30.12 (durable): an equal second answer changes nothing, another one is an error that names who answered what and
-// when; a prompt and runs answer compete by the first commit.
+// Promise 30.12 (durable): an equal second answer changes nothing, and a different one is an error that names who
+// answered what and when. A prompt and runs answer compete, and the first commit wins.
 func TestPromise_30_12_SameAnswerTwice(t *testing.T) {
 	const flow = "def main(x = str):\n    d = approve(\"Send %s?\" % x)\n    return \"%s, %s\" % (d.approved, d.reason) + wait(\"more\")\n"
 	const step = "main/approval0"

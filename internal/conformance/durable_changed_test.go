@@ -26,10 +26,11 @@ def main(topic = str):
     return a(topic)
 `
 
-// Promise 30.48 (durable): a server whose tools changed, a bundle that is gone, a tool that no longer exists: a clear
-// error.
+// Promise 30.48 (durable): a server whose tools changed, a missing bundle and a tool that no longer exists are each a
+// clear error.
 //
-// It has a code, says where and what to do, and nothing is spent; once the world is as it was the run goes on.
+// The error has a code and says where it occurred and what to do, and nothing is spent. Once the world is as it was,
+// the run continues.
 func TestPromise_30_48_ChangedWorld(t *testing.T) {
 	t.Run("server", changedServer)
 	t.Run("bundle", bundleGone)

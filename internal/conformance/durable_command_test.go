@@ -20,8 +20,8 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Promise 30.24 (durable): run keeps its run in the user's state directory, says so once, and never breaks a run that
-// would go without.
+// Promise 30.24 (durable): the run command keeps its run in the user's state directory, says so once, and never breaks
+// a run that would work without being kept.
 func TestPromise_30_24_KeptByDefault(t *testing.T) {
 	h := newHome(t, pairFlow)
 	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"}, llmtest.Reply{Text: "three"}, llmtest.Reply{Text: "four"})
@@ -64,8 +64,8 @@ func TestPromise_30_24_KeptByDefault(t *testing.T) {
 	}
 }
 
-// Promise 30.25 (durable): a store that was named and cannot be opened is an error before the first effect;
-// AGENTSCRIPT_STORE and --ephemeral turn it off.
+// Promise 30.25 (durable): a named store that cannot be opened is an error before the first effect. AGENTSCRIPT_STORE
+// and --ephemeral turn the store off.
 func TestPromise_30_25_NamedStore(t *testing.T) {
 	h := newHome(t, pairFlow)
 	p := llmtest.New(llmtest.Reply{Text: "x", Repeat: true})
@@ -97,8 +97,8 @@ func TestPromise_30_25_NamedStore(t *testing.T) {
 	}
 }
 
-// Promise 30.26 (durable): runs ls and show list and draw runs, live and parked ones too, with the line that goes on;
-// their JSON is versioned.
+// Promise 30.26 (durable): runs ls and runs show list and draw runs, including live and parked ones, with the command
+// that continues them. Their JSON is versioned.
 func TestPromise_30_26_ListAndShow(t *testing.T) {
 	h := newHome(t, waitFlow)
 	if out := h.run(nil, "runs", "ls"); out.code != 0 || out.stdout != "" || !strings.Contains(out.stderr, "no run is kept yet") {
@@ -153,8 +153,8 @@ func TestPromise_30_26_ListAndShow(t *testing.T) {
 	}
 }
 
-// Promise 30.27 (durable): runs resume goes on after Ctrl-C, a kill, a spent budget, an approval and a provider that
-// was down, and says what it reuses.
+// Promise 30.27 (durable): runs resume continues a run after Ctrl-C, a kill, an exhausted budget, an approval and a
+// provider that was down, and reports what it reuses.
 func TestPromise_30_27_ResumeByCommand(t *testing.T) {
 	stall := llmtest.Reply{Fault: llmtest.StallHeaders}
 	for name, tt := range map[string]struct {
@@ -210,8 +210,8 @@ func TestPromise_30_27_ResumeByCommand(t *testing.T) {
 	}
 }
 
-// Promise 30.28 (durable): runs fork says first what it reuses, what runs again and what that costs, and wants --yes
-// for what must not run twice.
+// Promise 30.28 (durable): runs fork first reports what it reuses, what runs again and what that costs, and requires
+// --yes for anything that must not run twice.
 func TestPromise_30_28_ForkByCommand(t *testing.T) {
 	h := newHome(t, pairFlow)
 	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"})
@@ -248,8 +248,8 @@ func TestPromise_30_28_ForkByCommand(t *testing.T) {
 	}
 }
 
-// Promise 30.29 (durable): runs cost adds up by agent, model, node and flow; cancel ends a run of another process
-// within 2 s; answer answers.
+// Promise 30.29 (durable): runs cost adds up costs by agent, model, node and flow; runs cancel ends a run of another
+// process within 2 s; runs answer answers a run.
 func TestPromise_30_29_CostCancelAnswer(t *testing.T) {
 	h := newHome(t, pairFlow)
 	p := llmtest.New(llmtest.Reply{Text: "one", In: 10, Out: 3}, llmtest.Reply{Text: "two", In: 5, Out: 1})
@@ -316,7 +316,7 @@ func TestPromise_30_29_CostCancelAnswer(t *testing.T) {
 	}
 }
 
-// Promise 30.30 (durable): runs export and import carry a run over; what was imported brings no grants, no --yes and
+// Promise 30.30 (durable): runs export and runs import transfer a run. An imported run brings no grants, no --yes and
 // no commands.
 func TestPromise_30_30_ExportImport(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -348,7 +348,8 @@ func TestPromise_30_30_ExportImport(t *testing.T) {
 	}
 }
 
-// Promise 30.31 (durable): runs older than 30 days or beyond 1 GB go in small steps; live and parked runs never do.
+// Promise 30.31 (durable): runs that are older than 30 days or beyond 1 GB are deleted in small steps. Live and parked
+// runs are never deleted.
 func TestPromise_30_31_Retention(t *testing.T) {
 	h := newHome(t, pairFlow)
 	var back atomic.Int64 // how far to move the clock
@@ -403,8 +404,8 @@ func TestPromise_30_31_Retention(t *testing.T) {
 	}
 }
 
-// Promise 30.32 (durable): settings stay with a run: resume uses them, takes new limits and narrower grants, and
-// refuses what would change ids.
+// Promise 30.32 (durable): settings are stored with a run: resume uses them, accepts new limits and narrower grants,
+// and refuses anything that would change ids.
 func TestPromise_30_32_Settings(t *testing.T) {
 	h := newHome(t, pairFlow)
 	down := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Status: 503, Body: "{}", Repeat: true})

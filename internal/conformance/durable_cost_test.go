@@ -15,7 +15,8 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// Promise 30.51 (durable): a run of one effect takes at most 15 ms more than with --ephemeral, with 10,000 runs kept.
+// Promise 30.51 (durable): a run of one effect takes at most 15 ms longer than with --ephemeral, in a store of 10,000
+// runs.
 func TestPromise_30_51_ShortRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: keeps 10,000 runs")
@@ -67,8 +68,8 @@ func TestPromise_30_51_ShortRuns(t *testing.T) {
 	}
 }
 
-// Promise 30.52 (durable): durable.md says what is promised and what is not, runs.md how to use it; the approval and
-// research examples resume in their tests.
+// Promise 30.52 (durable): durable.md says what is promised and what is not, and runs.md how to use it. The approval
+// and research examples resume in their tests.
 func TestPromise_30_52_PagesOfRuns(t *testing.T) {
 	for page, titles := range map[string][]string{
 		"durable.md": {"## What is promised", "## What is not promised", "## In Go"},

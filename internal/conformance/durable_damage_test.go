@@ -57,7 +57,7 @@ func statement(t *testing.T, path, text string) {
 	}
 }
 
-// Promise 30.8 (durable): a damaged file, one of something else and one of a newer version are refused by a clear
+// Promise 30.8 (durable): a damaged file, a file of another kind and a file of a newer version are refused with a clear
 // error before the first effect.
 func TestPromise_30_8_DamagedAndNewer(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "runs.db")
@@ -159,9 +159,9 @@ func damagedPages(t *testing.T, good []byte) {
 	t.Logf("%d of %d pages", refused, len(good)/page)
 }
 
-// Promise 30.9 (durable): runs rm and gc leave no bytes behind, in the file nor in its log.
+// Promise 30.9 (durable): runs rm and runs gc leave no bytes behind, neither in the file nor in its log.
 //
-// Not where another process goes on with a run of the same store either.
+// This holds even while another process continues a run of the same store.
 func TestPromise_30_9_BytesAreGone(t *testing.T) {
 	const canary = "CANARY-4f1c9d"
 	secretive := "# " + canary + "\n" + strings.ReplaceAll(pairFlow, "\"A.\"", "\"A. "+canary+"\"")

@@ -178,8 +178,8 @@ func waiting(t *testing.T, s engine.Store, id string) (steps []engine.Step) {
 	return steps
 }
 
-// Promise 30.10 (durable): an effect of class once whose process died between intent and result is not carried out again: the run
-// parks, and goes on by a result, a failure, or again.
+// Promise 30.10 (durable): an effect of class once whose process died between intent and result is not carried out
+// again: the run parks, and continues with a result, with a failure, or by repeating the effect.
 func TestPromise_30_10_UnknownIsAsked(t *testing.T) {
 	failed := "the bank refused"
 	for _, tt := range []struct {
@@ -211,7 +211,8 @@ func TestPromise_30_10_UnknownIsAsked(t *testing.T) {
 	}
 }
 
-// Promise 30.11 (durable): on_unknown of a tool, a server or the run says ask, fail, retry or a function, and each does so.
+// Promise 30.11 (durable): on_unknown of a tool, a server or the run accepts ask, fail, retry or a function, and each
+// takes effect.
 func TestPromise_30_11_OnUnknown(t *testing.T) {
 	script := func(decl, word string) string {
 		return decl + `
@@ -252,8 +253,8 @@ main = clerk
 	}
 }
 
-// Promise 30.13 (durable): models and tools that may be repeated are called again under the same key, which reaches requests,
-// tools and servers.
+// Promise 30.13 (durable): models and tools that may be repeated are called again under the same key, which is sent
+// with requests and to tools and servers.
 func TestPromise_30_13_IdempotencyKeys(t *testing.T) {
 	var mu sync.Mutex
 	keys := map[string][]string{} // by call
@@ -335,8 +336,8 @@ main = clerk
 	}
 }
 
-// Promise 30.14 (durable): a failure that the script went on from is an answer on resume; the one that ended the run is asked
-// again, with raised limits too.
+// Promise 30.14 (durable): a failure that the script handled is an answer on resume. The failure that ended the run is
+// retried, with raised limits too.
 func TestPromise_30_14_CaughtFailures(t *testing.T) {
 	const text = `
 flaky = agent("flaky", prompt = "Go.", model = "test/flaky")
@@ -386,7 +387,8 @@ def main(x = str):
 	})
 }
 
-// Promise 30.15 (durable): the row of a model holds the decoded value beside the raw answer, and a resumed run takes that.
+// Promise 30.15 (durable): the row of a model call contains the decoded value in addition to the raw answer, and a
+// resumed run uses that value.
 func TestPromise_30_15_ValueBesideText(t *testing.T) {
 	const text = `
 Point = schema("A point", x = int, y = field(int | None))
@@ -443,7 +445,7 @@ def main(x = str):
 	}
 }
 
-// Promise 30.16 (durable): rows with fields that this version does not know are read.
+// Promise 30.16 (durable): rows with fields that are unknown to this version can be read.
 func TestPromise_30_16_NewerRows(t *testing.T) {
 	var file bytes.Buffer
 	var calls atomic.Int32

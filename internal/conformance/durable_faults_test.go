@@ -147,9 +147,9 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// Promise 30.47 (durable): 20,000 steps, results of 3 MB, and each over 10,000 items.
+// Promise 30.47 (durable): a run may have 20,000 steps, results of 3 MB, and an each over 10,000 items.
 //
-// Killed in between, it is resumed to the same result, and nothing that was recorded runs again.
+// If it is killed in between, the resumed run has the same result, and nothing that was recorded runs again.
 func TestPromise_30_47_LargeRuns(t *testing.T) {
 	begun := time.Now()
 	want, steps, memory := largeRun(t, 0)

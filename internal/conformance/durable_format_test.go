@@ -65,8 +65,8 @@ def main(topic = str):
     return poet(poet(topic))
 `
 
-// Promise 30.19 (durable): a record file is an exported run: a header, a row an effect in the order of commit, an
-// end; the store, records and the cache share the row.
+// Promise 30.19 (durable): a record file is an exported run: a header, one row per effect in commit order, and an end.
+// The store, records and the cache share the format of a row.
 func TestPromise_30_19_OneForm(t *testing.T) {
 	var calls atomic.Int32
 	kept, dir := store.NewMemory(), t.TempDir()
@@ -121,8 +121,8 @@ func TestPromise_30_19_OneForm(t *testing.T) {
 	}
 }
 
-// Promise 30.20 (durable): --record writes as the run goes, is readable after a kill, and refuses a file that is
-// there without --force.
+// Promise 30.20 (durable): --record writes during the run, leaves a readable file after a kill, and refuses an existing
+// file without --force.
 func TestPromise_30_20_RecordAsItGoes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no sleep to kill")
@@ -185,7 +185,7 @@ func TestPromise_30_20_RecordAsItGoes(t *testing.T) {
 	}
 }
 
-// Promise 30.21 (durable): wherever a run is named a record file can stand, and the reverse.
+// Promise 30.21 (durable): a record file can be given wherever a run is named, and the reverse.
 func TestPromise_30_21_FileOrRun(t *testing.T) {
 	h := newHome(t, "a = agent(model = \"openai/x\", prompt = \"A.\")\n\ndef main(topic = str):\n    line = a(topic)\n    return line + wait(\"more\", str)\n")
 	p := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Text: "two"})
@@ -264,8 +264,8 @@ func TestPromise_30_21_FileOrRun(t *testing.T) {
 	}
 }
 
-// Promise 30.22 (durable): a replay answers by request with the position as a hint and does nothing live; resume and
-// fork answer by id.
+// Promise 30.22 (durable): a replay answers by request, with the position as a hint, and executes nothing live. Resume
+// and fork answer by id.
 func TestPromise_30_22_ReplayByRequest(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "runs.db")
@@ -331,7 +331,8 @@ func TestPromise_30_22_ReplayByRequest(t *testing.T) {
 	}
 }
 
-// Promise 30.23 (durable): records of the form before are read. What they come to is held by 25.3.
+// Promise 30.23 (durable): records in the previous format can be read. Promise 25.3 covers the results of replaying
+// them.
 func TestPromise_30_23_OldRecords(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(frozenDir, "recorded", "*.rec"))
 	if err != nil || len(files) < 30 {

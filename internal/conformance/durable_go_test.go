@@ -99,7 +99,8 @@ func TestPromise_30_39_GoFace(t *testing.T) {
 	}
 }
 
-// Promise 30.40 (durable): runs of other versions of a script go on by the hash of their bundle.
+// Promise 30.40 (durable): runs of other versions of a script continue with their own version, which is found by the
+// hash of their bundle.
 func TestPromise_30_40_OtherVersions(t *testing.T) {
 	s := store.NewMemory()
 	texts := []string{steppedScript, strings.Replace(steppedScript, `word = wait`, `word = "v2 " + wait`, 1)}
@@ -119,8 +120,8 @@ func TestPromise_30_40_OtherVersions(t *testing.T) {
 	}
 }
 
-// Promise 30.41 (durable): editing files touches no run; another abi refuses resume and allows fork; what differs at
-// a position is an error that says where.
+// Promise 30.41 (durable): editing files does not affect a run. Another abi refuses resume and allows fork. A
+// difference at a position is an error that names the position.
 func TestPromise_30_41_Pinned(t *testing.T) {
 	s := store.NewMemory()
 	dir := t.TempDir()

@@ -343,7 +343,7 @@ func resultsIn(t *testing.T, dir string, flows []string) map[string]string {
 	return results
 }
 
-// Promise 30.43 (durable): 100 kills at random moments over 16 flows: effects that were recorded run again 0 times,
+// Promise 30.43 (durable): after 100 kills at random moments over 16 flows, no recorded effect has run again, and the
 // results are equal.
 func TestPromise_30_43_KillAnywhere(t *testing.T) {
 	want, _ := durableResults(t, t.TempDir(), durableFlows, 0)
@@ -398,7 +398,8 @@ func doneOnce(t *testing.T, dir string) int {
 	return len(paid)
 }
 
-// Promise 30.44 (durable): 400 effects of class once under 1,000 kills: none is carried out twice, unknown ones are asked.
+// Promise 30.44 (durable): of 400 effects of class once under 1,000 kills, none is carried out twice, and the run asks
+// about unknown ones.
 func TestPromise_30_44_OnceUnderKills(t *testing.T) {
 	most, total := kills(t, 10, 60), 0
 	for total < most && !t.Failed() {

@@ -36,8 +36,9 @@ func (h *home) paid() []string {
 	return strings.Fields(string(text))
 }
 
-// Promise 30.53 (durable): a run that goes on though its store has failed cannot be resumed into doing again what it did; where
-// the store can neither be written nor be rid of the run, it begins nothing that must not happen twice.
+// Promise 30.53 (durable): a run that continues although its store has failed cannot be resumed in a way that repeats
+// what it did. If the store can neither be written nor remove the run, the run begins nothing that must not happen
+// twice.
 func TestPromise_30_53_UnkeptMidway(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no limit of the size of files can be set")
@@ -89,7 +90,8 @@ const payingFlow = `def main(n = str):
     return "ok"
 `
 
-// Promise 30.54 (durable): names on a command line are of the directory of the command, also where the run has another one.
+// Promise 30.54 (durable): names on a command line are relative to the directory of the command, even if the run has
+// another directory.
 func TestPromise_30_54_NamesOfTheCaller(t *testing.T) {
 	h := newHome(t, "")
 	h.mkdir("run", "user")
@@ -142,7 +144,8 @@ func fileIs(h *home, name string) bool {
 	return err == nil
 }
 
-// Promise 30.55 (durable): a fork that may repeat what must not be wants a --yes of its own, which approves nothing.
+// Promise 30.55 (durable): a fork that may repeat something that must not happen twice requires its own --yes, which
+// approves nothing else.
 func TestPromise_30_55_YesOfAFork(t *testing.T) {
 	h := newHome(t, payingFlow)
 	store := []string{"--store", "s.db", "-q"}
@@ -163,7 +166,7 @@ func TestPromise_30_55_YesOfAFork(t *testing.T) {
 	}
 }
 
-// Promise 30.56 (durable): prepared answers of a run that goes on begin behind those that it has had.
+// Promise 30.56 (durable): when a run continues, its prepared answers start after those that it has already used.
 func TestPromise_30_56_PreparedAnswersGoOn(t *testing.T) {
 	h := newHome(t, "poet = agent(prompt = \"A.\")\n\ndef main(n = str):\n    a = poet(n)\n    wait(\"x\", int)\n    return [a, poet(n)]\n")
 	h.write("answers.jsonl", `{"agent": "poet", "text": "one"}`+"\n"+`{"agent": "poet", "text": "two"}`+"\n")
@@ -189,7 +192,8 @@ func TestPromise_30_56_PreparedAnswersGoOn(t *testing.T) {
 	}
 }
 
-// Promise 30.57 (durable): a run whose directory is gone keeps no grants elsewhere, and what is printed as granted is in force.
+// Promise 30.57 (durable): a run whose directory no longer exists keeps no grants elsewhere, and grants that are
+// printed are in force.
 func TestPromise_30_57_GrantsStayWhereTheyWere(t *testing.T) {
 	h := newHome(t, "")
 	h.mkdir("gone")
@@ -210,7 +214,8 @@ func TestPromise_30_57_GrantsStayWhereTheyWere(t *testing.T) {
 	}
 }
 
-// Promise 30.58 (durable): what is written for its owner alone follows no link that somebody else made.
+// Promise 30.58 (durable): files that are written for their owner only are not written through a link that somebody
+// else created.
 func TestPromise_30_58_FilesOfTheirOwner(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are not those of Unix")
@@ -237,8 +242,8 @@ func TestPromise_30_58_FilesOfTheirOwner(t *testing.T) {
 	}
 }
 
-// Promise 30.59 (durable): a run is cancelled also where its process dies before it has ended it, and one that does not
-// answer is not said to have ended.
+// Promise 30.59 (durable): a cancelled run is cancelled even if its process dies before it has ended the run, and a run
+// whose process does not respond is not reported as ended.
 func TestPromise_30_59_CancelIsNotLost(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    return wait(\"x\", int)\n")
 	h.run(nil, "run", "flow.star", "q", "-q")
@@ -288,7 +293,7 @@ func TestPromise_30_59_CancelIsNotLost(t *testing.T) {
 	}
 }
 
-// Promise 30.60 (durable): fork --from goes by the order in which steps were recorded, whatever the clock did.
+// Promise 30.60 (durable): fork --from uses the order in which steps were recorded, whatever the clock did.
 func TestPromise_30_60_ForkFromWithoutClocks(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    for i in range(4):\n        sh.run([\"sh\", \"-c\", \"echo pay%d >> paid.txt\" % i])\n    return \"ok\"\n")
 	h.run(nil, "run", "flow.star", "q", "--allow-exec", "sh", "-q")
@@ -325,7 +330,8 @@ func TestPromise_30_60_ForkFromWithoutClocks(t *testing.T) {
 	}
 }
 
-// Promise 30.61 (durable): --on-unknown says what a resumed run does about what may have happened, and is kept with the run.
+// Promise 30.61 (durable): --on-unknown says what a resumed run does about effects that may have happened, and is
+// stored with the run.
 func TestPromise_30_61_OnUnknownFlag(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the command kills its parent")
@@ -343,7 +349,7 @@ func TestPromise_30_61_OnUnknownFlag(t *testing.T) {
 	}
 }
 
-// Promise 30.62 (durable): the commands that messages name are about the same store, and are words of a shell.
+// Promise 30.62 (durable): the commands that messages suggest refer to the same store, and are quoted for a shell.
 func TestPromise_30_62_LinesToCopy(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh")
@@ -368,7 +374,7 @@ func TestPromise_30_62_LinesToCopy(t *testing.T) {
 	}
 }
 
-// Promise 30.63 (durable): what cannot be a run, or a store, is refused and left as it is.
+// Promise 30.63 (durable): input that cannot be a run, or a store, is refused and left unchanged.
 func TestPromise_30_63_RefusedAtTheDoor(t *testing.T) {
 	h := newHome(t, "def main(n = str):\n    return wait(\"x\", int)\n")
 	h.run(nil, "run", "flow.star", "q", "-q")

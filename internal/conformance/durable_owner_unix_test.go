@@ -67,8 +67,8 @@ func TestOwnerProcess(t *testing.T) {
 	}
 }
 
-// Promise 30.2 (durable): a run has one owner: a second process is refused while the first lives, takes over when it
-// has died or its lease has ended, and what the first still writes changes nothing and ends it.
+// Promise 30.2 (durable): a run has one owner. A second process is refused while the first is alive, and takes over
+// when the first has died or its lease has ended; anything that the first still writes changes nothing and ends it.
 func TestPromise_30_2_Fencing(t *testing.T) {
 	for _, how := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 		t.Run(how.String(), func(t *testing.T) {

@@ -135,8 +135,8 @@ func live(t *testing.T, mod *agentscript.Module, s engine.Store, seed uint64) li
 	return l
 }
 
-// Promise 30.45 (durable): a random program killed at each of its effects in turn and resumed under another seed has the
-// same result and ids.
+// Promise 30.45 (durable): a random program that is killed at each of its effects in turn and resumed under another
+// seed has the same result and ids.
 func TestPromise_30_45_KillAtEachEffect(t *testing.T) {
 	programs, most, deaths := 100, 20, 0
 	if testing.Short() {

@@ -70,7 +70,8 @@ def main(x = str):
 	}
 }
 
-// Promise 30.37 (durable): approvals survive a restart and are answered in any order, while the process is down too.
+// Promise 30.37 (durable): approvals survive a restart and can be answered in any order, even while the process is
+// down.
 func TestPromise_30_37_ApprovalsSurvive(t *testing.T) {
 	const text = `
 def one(i):
@@ -107,7 +108,7 @@ def main(x = str):
 	}
 }
 
-// Promise 30.38 (durable): the new names can be given to something else.
+// Promise 30.38 (durable): scripts may use the new names for something else.
 func TestPromise_30_38_NamesAreFree(t *testing.T) {
 	out := strings.Join([]string{"wait", "sleep", "now", "uuid", "random"}, " ")
 	text := "wait = \"wait\"\nsleep = \"sleep\"\ndef now():\n    return \"now\"\ndef main(uuid = str, random = str):\n    return \" \".join([wait, sleep, now(), uuid, random])\n"

@@ -62,8 +62,8 @@ def main(topic = str):
 
 // Promise 30.17 (durable): no secret is in the bytes of the store, of its log and of its exports.
 //
-// Secrets stand in files, inputs, requests, arguments of tools, results, answers of models, errors, headers and addresses;
-// they come from the environment, an env file and grants.
+// Secrets are in files, inputs, requests, arguments of tools, results, answers of models, errors, headers and
+// addresses; they come from the environment, an env file and grants.
 func TestPromise_30_17_NoSecrets(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)

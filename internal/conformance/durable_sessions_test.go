@@ -242,8 +242,8 @@ func seen(r *model.Request) string {
 	return strings.Join(all, "\n")
 }
 
-// Promise 30.7 (durable): a resumed run finds its session as it was recorded and saves once, beside what other runs have saved
-// there meanwhile; a fork reads it and saves only with --session.
+// Promise 30.7 (durable): a resumed run finds its session as it was recorded and saves to it once, in addition to what
+// other runs have saved there meanwhile. A fork reads the session and saves to it only with --session.
 func TestPromise_30_7_SessionOfAResumedRun(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		c := newTalk(t)

@@ -76,8 +76,8 @@ func locked(t *testing.T, path string) (release func()) {
 	}
 }
 
-// Promise 30.3 (durable): rows become durable in the order in which they were committed: what reads is not waited
-// for, and nothing later survives without it.
+// Promise 30.3 (durable): rows become durable in the order in which they were committed: a run does not wait for the
+// rows of reads, and nothing later survives without them.
 func TestPromise_30_3_CommitOrder(t *testing.T) {
 	const reads = 40
 	path := filepath.Join(t.TempDir(), "runs.db")

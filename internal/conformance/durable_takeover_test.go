@@ -96,8 +96,8 @@ func endAtOnce(t *testing.T, all ...*exec.Cmd) {
 	}
 }
 
-// Promise 30.6 (durable): sessions that were kept as files are taken over once; --session-store DIR means a runs.db
-// there.
+// Promise 30.6 (durable): sessions that were kept as files are imported once. --session-store DIR means a runs.db in
+// that directory.
 func TestPromise_30_6_SessionsTakenOver(t *testing.T) {
 	h := newHome(t, chatFlow)
 	p := llmtest.New(llmtest.Reply{Text: "Fine.", Repeat: true})

@@ -122,8 +122,8 @@ func (w *timeWorld) answer(eng *agentscript.Engine, id string) {
 // afterwards.
 func anHour() agentscript.RunOption { return agentscript.RunLimits(engine.Limits{Wall: time.Hour}) }
 
-// Promise 30.36 (durable): wall budgets and --timeout count working time: time parked or down does not count, what recorded
-// effects took counts again.
+// Promise 30.36 (durable): wall budgets and --timeout count working time: the time during which a run is parked or down
+// does not count, and the time that recorded effects took is counted again.
 func TestPromise_30_36_WorkingTime(t *testing.T) {
 	const a = "a = agent(\"a\", prompt = \"Work.\")\n"
 	plain := a + `

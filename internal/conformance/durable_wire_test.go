@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// Promise 30.18 (durable): a limit of tokens that a budget sets goes on the wire alone, and changes no id.
+// Promise 30.18 (durable): a token limit that a budget sets is only sent on the wire, and changes no id.
 func TestPromise_30_18_LimitOutsideDigest(t *testing.T) {
 	const plain, bounded = `main = agent("a", prompt = "A.")`, `main = agent("a", prompt = "A.", budget = budget(tokens = 900))`
 	type sent struct {

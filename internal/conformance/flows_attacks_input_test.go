@@ -20,8 +20,8 @@ func loadFlow(file string, opts ...agentscript.Option) (*agentscript.Module, err
 	return agentscript.New(opts...).Load(context.Background(), fstest.MapFS{"x.json": {Data: []byte(file)}}, "x.json")
 }
 
-// Promise 29.30 (flows): a flow that ends too early, at whatever byte, is refused with its place and a remedy; agents, tools and
-// flows may have any name, and no text of a flow becomes code of the script that loads it.
+// Promise 29.30 (flows): a flow that is truncated, at any byte, is refused with its position and a remedy. Agents,
+// tools and flows may have any name, and no text of a flow becomes code of the script that loads it.
 func TestPromise_29_30_BadInput(t *testing.T) {
 	whole := source(t, repository("flowjson/testdata/published/parallel_merge_flow.json"))
 	whole = strings.TrimSpace(whole)

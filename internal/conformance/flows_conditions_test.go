@@ -88,8 +88,9 @@ func conditionFlow(operation, output, literal string) (text string, r flowRun) {
 	return text, flowRun{answers: flowAnswers("a", answer)}
 }
 
-// Promise 29.3 (flows): the 44 rows of the upstream's own test of conditions hold with its conditions, and all but one, an int
-// that equals a float, in either mode; case, kinds that differ and literals in quotes are as its implementation has them.
+// Promise 29.3 (flows): the 44 rows of the upstream's own test of conditions hold with its conditions, and all but one,
+// an int that equals a float, hold in either mode. Letter case, values of different kinds and quoted literals behave as
+// in the upstream's implementation.
 func TestPromise_29_3_Conditions(t *testing.T) {
 	rows := strings.Split(strings.TrimSpace(conditionRows), "\n")
 	if len(rows) != 44 {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/flowjson"
 )
 
-// Promise 29.16 (flows): a react agent's model is asked for its thoughts before it answers and after every reasoningInterval
-// rounds of tools, without a tool that it may call; the thoughts stay in the conversation.
+// Promise 29.16 (flows): a react agent's model is asked for its thoughts before it answers and after every
+// reasoningInterval rounds of tools, without a tool that it may call. The thoughts stay in the conversation.
 func TestPromise_29_16_React(t *testing.T) {
 	seen := runFlow(t, flowFile("react_flow"), flowRun{input: "2 + 2", answers: flowAnswers("preprocessor", "Add.", "react_problem_solver", "I add them.", "react_problem_solver", "4", "summarizer", "It is 4."),
 		asked: "preprocessor react_problem_solver react_problem_solver summarizer", result: "It is 4."})
@@ -26,8 +26,9 @@ func TestPromise_29_16_React(t *testing.T) {
 	}
 }
 
-// Promise 29.17 (flows): a flow as JSON has the faces of a script: it is run with budgets, recorded, replayed and traced, checked,
-// drawn, read by the prompt, tested and loaded by a script, with local tools of a script; --max-steps counts its agents.
+// Promise 29.17 (flows): a flow as JSON can be used like a script: it can be run with budgets, recorded, replayed,
+// traced, checked, drawn, read by the prompt, tested and loaded by a script, with local tools of a script. --max-steps
+// counts its agents.
 func TestPromise_29_17_Faces(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -72,8 +73,8 @@ func TestPromise_29_17_Faces(t *testing.T) {
 	}
 }
 
-// Promise 29.18 (flows): what config says of a verify reaches its model, as JSON and as the script that convert writes: a tool
-// choice, and parameters with a model or without one.
+// Promise 29.18 (flows): the config of a verify reaches its model, as JSON and as the script that convert writes: a
+// tool choice, and parameters with a model or without one.
 func TestPromise_29_18_VerifyWithParameters(t *testing.T) {
 	const text = `{"id": "f", "version": "1", "agents": [{"name": "judge", "type": "verify", "params": {"task": "Judge."},
  "config": {"temperature": 0.5, "maxTokens": 9, "toolChoice": "none"}}]}`
@@ -103,8 +104,9 @@ func TestPromise_29_18_VerifyWithParameters(t *testing.T) {
 	}
 }
 
-// Promise 29.19 (flows): a script whose branch stands behind the condition of a loop is exported without being rewritten; what
-// convert writes of each flow, merges among it, is exported again. The files make the calls of the scripts.
+// Promise 29.19 (flows): a script whose branch follows the condition of a loop is exported without being rewritten, and
+// the output of convert for each flow, including merges, can be exported again. The files make the same calls as the
+// scripts.
 func TestPromise_29_19_ExportBehindConditions(t *testing.T) {
 	dir := t.TempDir()
 	const script = `judge = verify(task = "Is it short?")

@@ -48,8 +48,9 @@ func requestText(r *model.Request) string {
 	return strings.Join(lines, "\n")
 }
 
-// Promise 29.4 (flows): the patterns of the format stand among the examples in three forms, as JSON, as a script and as a graph,
-// which return the same; the scripts are what convert writes, are formatted and have no finding of a strict check.
+// Promise 29.4 (flows): the examples contain the patterns of the format in three forms, as JSON, as a script and as a
+// graph, which return the same. The scripts are the output of convert, are formatted and have no finding of a strict
+// check.
 func TestPromise_29_4_ThreeForms(t *testing.T) {
 	files, err := filepath.Glob(repository("examples/flowjson/*.json"))
 	if err != nil || len(files) < 6 {
@@ -84,9 +85,9 @@ func TestPromise_29_4_ThreeForms(t *testing.T) {
 	}
 }
 
-// Promise 29.5 (flows): each agent's model is given its own system text, what arrives, its user prompt and its task; the run's
-// input reaches the first agent, and without one it is given its task alone; config is honoured, and the conversation is
-// shared.
+// Promise 29.5 (flows): each agent's model receives its own system text, the incoming value, its user prompt and its
+// task. The run's input reaches the first agent, which receives its task alone if there is no input. config is
+// honoured, and the conversation is shared.
 func TestPromise_29_5_WhatModelsAreAsked(t *testing.T) {
 	file := jsonFlow(t, `
  {"name": "a", "type": "task", "prompt": {"system": "You are A {x}.", "user": "For the reader."}, "params": {"task": "Do A."},
@@ -112,9 +113,9 @@ func TestPromise_29_5_WhatModelsAreAsked(t *testing.T) {
 	}
 }
 
-// Promise 29.6 (flows): tools of MCP servers are offered over stdio, SSE and streamable HTTP, with the headers of the file; an
-// agent gets those that it names, or all; a name that no server has is an error that names the agent, before its model is
-// asked, and so is a server that cannot be reached.
+// Promise 29.6 (flows): tools of MCP servers are offered over stdio, SSE and streamable HTTP, with the headers of the
+// file. An agent gets the tools that it names, or all. A name that no server has, and a server that cannot be reached,
+// are errors that name the agent, before its model is called.
 func TestPromise_29_6_Servers(t *testing.T) {
 	var mu sync.Mutex
 	var headers []string
@@ -238,8 +239,8 @@ func orEmpty(args string) string {
 	return args
 }
 
-// Promise 29.7 (flows): a host parses, composes and runs a flow in Go, with tools and runtimes of its own; an agent of a runtime
-// that it does not have is an error that names the agent and the runtimes that there are.
+// Promise 29.7 (flows): a host parses, composes and runs a flow in Go, with its own tools and runtimes. An agent with
+// an unknown runtime is an error that names the agent and the available runtimes.
 func TestPromise_29_7_Go(t *testing.T) {
 	const text = `{"id": "f", "version": "1", "agents": [{"name": "a", "type": "task", "runtime": "shouting", "params": {"task": "Shout."}},
  {"name": "b", "type": "task", "params": {"task": "Say it."}}]}`

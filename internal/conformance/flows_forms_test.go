@@ -37,7 +37,8 @@ func soundFlows(t *testing.T) map[string]string {
 	return flows
 }
 
-// Promise 29.8 (flows): the draft among the published flows is refused with its eight errors, each with a line and a remedy.
+// Promise 29.8 (flows): the draft among the published flows is refused with its eight errors, each with a line and a
+// remedy.
 func TestPromise_29_8_TheDraft(t *testing.T) {
 	f, found := flowjson.Check("f.json", source(t, flowFile("simple_koog_agent_flow")), flowjson.Options{})
 	errors := 0
@@ -71,9 +72,9 @@ x results.1.input equals "answer" F
 10 results.1.output more 50 F
 `
 
-// Promise 29.9 (flows): a parallel runs its agents once, at the same time, and returns their results in the order in which it
-// names them; with merge it returns the result that the condition asks about where that holds, by output, input or name, and
-// fails where it does not; a variable of another form or beyond the agents is an error of the check.
+// Promise 29.9 (flows): a parallel runs its agents once, concurrently, and returns their results in the order in which
+// it names them. With merge it returns the result that the condition tests, by output, input or name, if the condition
+// holds, and fails otherwise. A variable of another form or beyond the agents is an error of the check.
 func TestPromise_29_9_Merges(t *testing.T) {
 	agents := func(merge string) string {
 		return `{"name": "p", "type": "parallel", "params": {"agents": ["one", "two", "three"]` + merge + `}},
@@ -123,8 +124,8 @@ func mergeRun(t *testing.T, file, second string) flowServed {
 	return out
 }
 
-// Promise 29.10 (flows): every member of a file is kept, in its order, whether it is read or not: JSON that was read is written
-// as it was; and the schema for editors, which a validator of others compiles, accepts every sound flow.
+// Promise 29.10 (flows): every member of a file is kept, in its order, whether it is used or not: JSON is written back
+// as it was read. The schema for editors compiles in a third-party validator and accepts every sound flow.
 func TestPromise_29_10_KeptAndValid(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(flowjson.Schema()))
 	if err != nil {
@@ -168,7 +169,7 @@ func TestPromise_29_10_KeptAndValid(t *testing.T) {
 	}
 }
 
-// Promise 29.11 (flows): names of models are given to the provider as they stand, of all seven providers.
+// Promise 29.11 (flows): names of models are passed to the provider unchanged, for all seven providers.
 func TestPromise_29_11_Models(t *testing.T) {
 	for _, name := range []string{"openai/gpt-4.1", "anthropic/claude-3-opus", "google/gemini-pro", "mistral/codestral-latest", "deepseek/deepseek-chat", "openrouter/meta/llama-3", "ollama/meta/llama3.2:3b", "openai/gpt4o"} {
 		file := jsonFlow(t, fmt.Sprintf(`{"name": "a", "type": "task", "model": %q, "params": {"task": "A"}}`, name), "")
@@ -188,8 +189,9 @@ func TestPromise_29_11_Models(t *testing.T) {
 	}
 }
 
-// Promise 29.12 (flows): a flow as JSON makes the same calls as the scripts that convert writes of it, structured and as a graph:
-// agent, request and answer, in order; and takes at most 1.1 times their allocations.
+// Promise 29.12 (flows): a flow as JSON makes the same calls as the scripts that convert writes from it, structured and
+// as a graph, with the same agents, requests and answers in the same order. It needs at most 1.1 times their
+// allocations.
 func TestPromise_29_12_SameCallsAndCost(t *testing.T) {
 	answers := map[string][]string{"initial_generator": {"1"}, "code_verifier": {rejected, rejected, approved}, "code_fixer": {"2", "3"}}
 	file := flowFile("retry_loop_flow")
@@ -255,7 +257,7 @@ func TestPromise_29_12_SameCallsAndCost(t *testing.T) {
 	t.Logf("%.0f allocations as JSON, %.0f structured, %.0f as a graph", allocs[0], allocs[1], allocs[2])
 }
 
-// Promise 29.13 (flows): a loaded flow runs any number of times at once, and the runs do not see each other.
+// Promise 29.13 (flows): a loaded flow can run any number of times concurrently, and the runs do not see each other.
 func TestPromise_29_13_AtOnce(t *testing.T) {
 	const runs = 40
 	answers := map[string][]string{}

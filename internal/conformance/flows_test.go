@@ -88,9 +88,9 @@ func runFlow(t *testing.T, file string, r flowRun) []scripted.Seen {
 	return models.Requests()
 }
 
-// Promise 29.1 (flows): every path of the published flows runs unmodified, in order, and none of their models sees what is
-// not in the file: scores at and around the thresholds, languages in either case, content that is unsafe, verifications
-// that fail once, twice and up to the limit, an invoice that is corrected.
+// Promise 29.1 (flows): every path of the published flows runs unmodified, in order, and no model sees anything that is
+// not in the file. The paths include scores at and around the thresholds, languages in either case, unsafe content,
+// verifications that fail once, twice and up to the limit, and an invoice that is corrected.
 func TestPromise_29_1_EveryPath(t *testing.T) {
 	for name, rows := range map[string][]flowRun{
 		"random_koog_agent_flow":   {{answers: flowAnswers("get_numbers", "42 58", "calculator", "100"), asked: "get_numbers calculator", result: "100"}},
@@ -149,9 +149,9 @@ func TestPromise_29_1_EveryPath(t *testing.T) {
 	}
 }
 
-// Promise 29.2 (flows): an answer that is none of the words of an agent's transitions is asked for again, and then fails with
-// the agent, the answer and the words; with the upstream's conditions the run ends where it is stuck, with the agent, the
-// value and the transitions that were tried, and the gap is a warning.
+// Promise 29.2 (flows): an agent whose answer matches none of the words of its transitions is asked again; a second
+// such answer fails with the agent, the answer and the words. With the upstream's conditions the run ends where it is
+// stuck, with the agent, the value and the transitions that were tried, and the gap is a warning.
 func TestPromise_29_2_UnknownWords(t *testing.T) {
 	const file = "complex_decision_tree_flow"
 	runFlow(t, flowFile(file), flowRun{answers: flowAnswers("document_classifier", "memo", "document_classifier", "letter"), asked: "document_classifier document_classifier",

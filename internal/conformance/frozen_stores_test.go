@@ -112,8 +112,7 @@ func (j *readJournal) Commit(_ context.Context, id string, _ *engine.Effect, _ e
 	return nil
 }
 
-// Promise 25.4 (packages): runs are answered from journals that an earlier version wrote, and nothing is
-// asked again.
+// Promise 25.4 (packages): runs are answered from journals that an earlier version wrote, and nothing is asked again.
 func TestPromise_25_4_FrozenJournals(t *testing.T) {
 	for _, name := range []string{"review", "algebra", "events", "quick", "poll", "forum"} {
 		t.Run(name, func(t *testing.T) {

@@ -144,8 +144,8 @@ func frozenCases(t *testing.T) ([]string, map[string][]string) {
 // buildVersion matches the version of the tests' own binary: in a clean clone it is the commit's.
 var buildVersion = regexp.MustCompile(`version:"v0\.0\.0-[^"]*"`)
 
-// Promise 25.2 (packages): later versions keep exit codes, results, paths and ids of effects, and the keys
-// of all JSON in their order: events of every kind, findings, SARIF, graphs and sessions.
+// Promise 25.2 (packages): later versions keep exit codes, results, paths and ids of effects, and the keys of all JSON
+// with their order: events of every kind, findings, SARIF, graphs and sessions.
 func TestPromise_25_2_FrozenRuns(t *testing.T) {
 	dir := frozenFlows(t)
 	names, cases := frozenCases(t)
@@ -196,8 +196,8 @@ func recorded(t *testing.T, name string, args []string) []string {
 	return append(slices.Clone(args), "--record", file)
 }
 
-// Promise 25.3 (packages): later versions replay what was recorded: result, exit code and ids are those of
-// the run that was recorded.
+// Promise 25.3 (packages): later versions replay existing records: the result, the exit code and the ids are those of
+// the recorded run.
 func TestPromise_25_3_FrozenCassettes(t *testing.T) {
 	dir := frozenFlows(t)
 	names, cases := frozenCases(t)
@@ -243,7 +243,7 @@ func ids(events string) []string {
 	return out
 }
 
-// Promise 25.5 (packages): codes of diagnostics stay: later versions may have more.
+// Promise 25.5 (packages): codes of diagnostics are permanent: later versions may add codes.
 func TestPromise_25_5_FrozenCodes(t *testing.T) {
 	got := frozenCommand(t, t.TempDir(), "explain")
 	var codes []string
@@ -255,8 +255,8 @@ func TestPromise_25_5_FrozenCodes(t *testing.T) {
 	held(t, "codes.txt", codes)
 }
 
-// Promise 25.6 (packages): what the language predeclares stays: names, parameters, the order of those by
-// position, defaults, and what is returned. Later versions may have more of them.
+// Promise 25.6 (packages): the names that the language predeclares are permanent, with their parameters, the order of
+// positional parameters, defaults and return values. Later versions may add to them.
 func TestPromise_25_6_FrozenNames(t *testing.T) {
 	dir := t.TempDir()
 	var names []string

@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 )
 
-// Promise 22.13 (memory): tools of a script that use notes, by a global, in a function that they call, by
-// what they capture, by a default or by a file that they load, keep the order of the answer among
-// themselves and with what the model does with its notes.
+// Promise 22.13 (memory): tools of a script that use notes, through a global, a called function, a captured variable, a
+// default or a loaded file, keep the order of the answer among themselves and with the model's own operations on its
+// notes.
 func TestPromise_22_13_ToolsThatUseNotes(t *testing.T) {
 	src := `
 load("lib.star", "store", "recall")

@@ -25,8 +25,8 @@ func yes(context.Context, *engine.ApprovalRequest) (engine.Decision, error) {
 
 const asksFirst = `main = agent(prompt = "Pay.", tools = [pay], policy = policy(ask = ["pay"]))` + "\n"
 
-// Promise 21.5 (policy): of several calls that wait for a decision at once each gets its own, in
-// whatever order they are decided, and exactly the approved ones are made, once.
+// Promise 21.5 (policy): when several calls wait for decisions at the same time, each gets its own decision, in
+// whatever order the decisions are made, and exactly the approved calls are made, once.
 func TestPromise_21_5_SeveralAtOnce(t *testing.T) {
 	var mu sync.Mutex
 	waiting := map[string]chan engine.Decision{}
@@ -80,8 +80,8 @@ func TestPromise_21_5_SeveralAtOnce(t *testing.T) {
 	}
 }
 
-// Promise 21.6 (policy): a person may approve a call with other arguments, which are checked against
-// the tool's parameters and against what is denied.
+// Promise 21.6 (policy): a person may approve a call with other arguments, which are checked against the tool's
+// parameters and against the deny rules.
 func TestPromise_21_6_Edited(t *testing.T) {
 	for name, row := range map[string]struct{ edit, called, told string }{
 		"other arguments":    {`{"amount": 2, "to": "ann"}`, `{"amount":2,"to":"ann"}`, "paid"},
@@ -109,8 +109,8 @@ func TestPromise_21_6_Edited(t *testing.T) {
 	}
 }
 
-// Promise 21.7 (policy): where nobody can be asked the call is not made and the run fails with a typed
-// error that names it. That is not recorded: a resumed run asks again.
+// Promise 21.7 (policy): if nobody can be asked, the call is not made and the run fails with a typed error that names
+// the call. The failure is not recorded: a resumed run asks again.
 func TestPromise_21_7_NobodyToAsk(t *testing.T) {
 	record := &store.Memory{}
 	run := policyRun{src: asksFirst, answers: []engine.Outcome{calling("pay", `{"amount": 5, "to": "bob"}`)}, journal: record}
@@ -125,8 +125,8 @@ func TestPromise_21_7_NobodyToAsk(t *testing.T) {
 	}
 }
 
-// Promise 21.8 (policy): a run that waits for a decision ends with its time or its caller, leaves no
-// goroutine behind, and holds while it waits one goroutine, at most 5 KiB of heap and 16 KiB of stack.
+// Promise 21.8 (policy): a run that waits for a decision ends when its time or its caller ends, and leaves no goroutine
+// behind. While it waits it holds one goroutine, at most 5 KiB of heap and 16 KiB of stack.
 func TestPromise_21_8_AnApprovalThatNeverComes(t *testing.T) {
 	never := func(ctx context.Context, _ *engine.ApprovalRequest) (engine.Decision, error) {
 		<-ctx.Done()
@@ -162,8 +162,8 @@ main = agent(prompt = "Pay.", tools = [pay], policy = policy(ask = ["pay"]))
 	}
 }
 
-// Promise 21.9 (policy): a script asks a person with approve, and a flow with an approval step; the
-// answer is recorded, may bring other data, and a denied step fails.
+// Promise 21.9 (policy): a script asks a person with approve, and a flow with an approval step. The answer is recorded
+// and may contain other data; a denied step fails.
 func TestPromise_21_9_ScriptsAsk(t *testing.T) {
 	const asks = `
 def main(x = str):
@@ -214,8 +214,8 @@ def main(x = str):
 	}
 }
 
-// Promise 21.10 (policy): what is shown of a call that waits is the call: its arguments, its tool, its
-// agent and the rule; no prompt, no other message and no key.
+// Promise 21.10 (policy): an approval request shows only the call: its arguments, its tool, its agent and the rule. It
+// shows no prompt, no other message and no key.
 func TestPromise_21_10_NothingElseIsShown(t *testing.T) {
 	const canary = "hush-canary"
 	var shown string

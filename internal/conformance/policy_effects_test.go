@@ -49,9 +49,9 @@ main = agent(prompt = "Work.", tools = [through, put, any_method, look, drop, pu
     tool(pure, name = "mended", on_error = fix(lambda f: sh.run(["sort"]).stdout))])
 `
 
-// Promise 21.16 (policy): a tool of the script is of the effect of what its function may do to the world,
-// through helpers, aliases, closures, flows and what mends its calls as well: rules by effect hold for it,
-// the manifest says it, and it cannot be said to be less.
+// Promise 21.16 (policy): a tool of a script has the effect class of what its function may do to the world, including
+// through helpers, aliases, closures, flows and the functions that repair its calls. Rules by effect apply to it, the
+// manifest reports it, and a script cannot declare a weaker one.
 func TestPromise_21_16_EffectsOfScriptTools(t *testing.T) {
 	flow := file(t, "work.star", touching)
 	manifest := func(flow, tools string) {

@@ -12,9 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 21.1 (policy): of the rules of the host, the run and the script the strictest decides, so
-// that a script can only narrow what it is given: deny goes before ask, ask before allow, in
-// whatever order they stand.
+// Promise 21.1 (policy): the strictest rule of the host, the run and the script decides, so that a script can only
+// narrow what it is given: deny takes precedence over ask and ask over allow, whatever their order.
 func TestPromise_21_1_TheStrictestDecides(t *testing.T) {
 	const call = `{"amount": 5, "to": "bob"}`
 	side := func(verdict string) policy.Rules {
@@ -46,8 +45,8 @@ func TestPromise_21_1_TheStrictestDecides(t *testing.T) {
 	}
 }
 
-// Promise 21.2 (policy): a denied call is not made and counts as one; the model is told without a word
-// of the rule or of tools that it does not have, an event tells people which rule it was.
+// Promise 21.2 (policy): a denied call is not made, but counts as a call. The model is informed without a mention of
+// the rule or of tools that it does not have; an event reports the rule to people.
 func TestPromise_21_2_DeniedCalls(t *testing.T) {
 	hidden := policyOf(t, "the host", policy.Rules{Deny: []string{"pay(to=*secret-rule*)", "hidden_*"}})
 	p := policyRun{src: `main = agent(prompt = "Pay.", tools = [pay], budget = budget(tool_calls = 2))` + "\n",
@@ -76,8 +75,8 @@ func TestPromise_21_2_DeniedCalls(t *testing.T) {
 	}
 }
 
-// Promise 21.3 (policy): the command refuses a rule for a tool that there is not, names the nearest,
-// and a call that needs a person's word ends with exit code 5 unless --yes gives it.
+// Promise 21.3 (policy): the command refuses a rule for an unknown tool and names the nearest tool. A call that needs
+// approval ends with exit code 5 unless --yes approves it.
 func TestPromise_21_3_OnTheCommandLine(t *testing.T) {
 	flow := file(t, "mail.star", "def send(to = str):\n    return \"sent to \" + to\n\nmain = agent(prompt = \"Write.\", tools = [send])\n")
 	answers := file(t, "mail.jsonl", `{"agent": "main", "calls": [{"name": "send", "args": {"to": "bob@example.com"}}]}`+"\n"+`{"agent": "main", "text": "done"}`+"\n")
@@ -95,9 +94,9 @@ func TestPromise_21_3_OnTheCommandLine(t *testing.T) {
 	}
 }
 
-// Promise 21.4 (policy): a tool is called no more often than it says in one call of its agent, only
-// after the tools that it names have succeeded, and not at all when it is forbidden; the model is
-// told which.
+// Promise 21.4 (policy): within one call of its agent, a tool is called at most as often as its declaration allows,
+// only after the tools that it names have succeeded, and never if it is forbidden. The model is told which rule
+// applied.
 func TestPromise_21_4_RulesOfTools(t *testing.T) {
 	const src = `
 def login(): return "ok"

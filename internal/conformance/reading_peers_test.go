@@ -25,8 +25,8 @@ const decoderCode = 10_200
 // collections stop the world, so that what they find alive was alive.
 const heapEnv = "AGENTSCRIPT_TEST_READING_HEAP"
 
-// Promise 28.20 (reading): the decoder has at most 10,200 lines of code, is linear on every family, and keeps its
-// bars of speed and heap.
+// Promise 28.20 (reading): the decoder has at most 10,200 lines of code, is linear on every family, and stays within
+// its limits for speed and heap.
 func TestPromise_28_20_SmallAndLinear(t *testing.T) {
 	if os.Getenv(heapEnv) != "" {
 		readingHeap(t)

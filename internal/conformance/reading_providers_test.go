@@ -38,8 +38,8 @@ func answered(t *testing.T, model, src, body string, opts ...agentscript.RunOpti
 	return res.JSON()
 }
 
-// Promise 28.13 (reading): empty calls that servers marshal are none and hide none; a stream cut in a name and an
-// empty body are tried again.
+// Promise 28.13 (reading): empty calls that servers add when they serialize an answer are ignored and hide no real
+// call. A stream that is cut off inside a name, and an empty body, are retried.
 func TestPromise_28_13_GhostsAndCuts(t *testing.T) {
 	const ghost, custom = `"function_call":{"name":"","arguments":""}`, `"custom":{"name":"","input":""}`
 	call := `{"index":0,"id":"call_0001","type":"function","function":{"name":"multiply","arguments":"{\"a\":6,\"b\":7}"},` + custom + `}`
@@ -83,8 +83,8 @@ func retried(t *testing.T, provider, what string, s *llmtest.Server, again llm.O
 	}
 }
 
-// Promise 28.14 (reading): an answer of media alone, and an empty one where no call was allowed, are answers; a
-// missing call is an error.
+// Promise 28.14 (reading): an answer of media alone, and an empty answer where no call was allowed, are valid answers.
+// A missing call is an error.
 func TestPromise_28_14_EmptyAnswers(t *testing.T) {
 	const says, draws = `main = agent(output = Audio, prompt = "Say it.")`, `main = agent(output = Image, prompt = "Draw it.")`
 	const png = `{"url":"data:image/png;base64,QUJD","mime":"image/png"}`
@@ -172,8 +172,8 @@ func inOrder(body string, texts ...string) bool {
 	return true
 }
 
-// Promise 28.15 (reading): texts and pictures keep their order for every provider, pictures of tools reach those that
-// take them, strict tools and system texts go where they belong.
+// Promise 28.15 (reading): texts and pictures keep their order for every provider, pictures of tools reach the
+// providers that accept them, and strict tools and system texts are sent where they belong.
 func TestPromise_28_15_RequestsInOrder(t *testing.T) {
 	text := func(s string) model.Part { return model.Part{Kind: model.PartText, Text: s} }
 	picture := func(data string) model.Part {
@@ -270,8 +270,8 @@ main = agent(prompt = "Look.", tools = [shoot])
 	}
 }
 
-// Promise 28.16 (reading): citations and sources of answers are kept: in the response, an event and the script's
-// face.
+// Promise 28.16 (reading): citations and sources of answers are kept: in the response, in an event and in what the
+// script can read.
 func TestPromise_28_16_Citations(t *testing.T) {
 	const src = `
 def cited(call, answer):
@@ -320,7 +320,7 @@ main = agent(prompt = "A.", hooks = hooks(after_model = cited))
 	}
 }
 
-// Promise 28.17 (reading): what a provider's error means is one table for each provider.
+// Promise 28.17 (reading): one table for each provider defines the meaning of its errors.
 func TestPromise_28_17_Wordings(t *testing.T) {
 	data, err := os.ReadFile(repository("engine/llm/testdata/refusals.jsonl"))
 	if err != nil {

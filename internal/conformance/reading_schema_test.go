@@ -22,8 +22,8 @@ Revenue = schema("Money", revenue = float)
 Either = schema("Money", revenue = int | float)
 `
 
-// Promise 28.7 (reading): flat objects for a class with a wrapped field, and a number for a class of one float at
-// loose, are read.
+// Promise 28.7 (reading): at loose, flat objects for a class with a wrapped field and a number for a class of one float
+// are read.
 func TestPromise_28_7_ImpliedStructure(t *testing.T) {
 	r := reader{loaded(t, agentscript.New(), wrapped)}
 	const flat = `{"name": "a", "radius": 5}, {"name": "b", "length": 10}`
@@ -92,8 +92,8 @@ Fault = schema("A fault", place = field(str, "where it is", alias = ["key-place"
     code = field(str, dedent = True, stream = ["first", "state"], default = ""), n = field(int, check = ~eq(0), alias = "count", default = 1))
 `
 
-// Promise 28.11 (reading): x-alias, x-enum, x-constraints and x-stream are read and written in JSON Schema; an alias
-// may rule the real name out, and code blocks are dedented on demand.
+// Promise 28.11 (reading): x-alias, x-enum, x-constraints and x-stream are read and written in JSON Schema. An alias
+// may replace the real name, and code blocks are dedented on request.
 func TestPromise_28_11_WordsOfJSONSchema(t *testing.T) {
 	typ := loaded(t, agentscript.New(), worded).Type("Fault")
 	text := jsonschema.ExportText(typ)

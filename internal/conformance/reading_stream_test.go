@@ -103,7 +103,7 @@ func settledAt(v generable.Value, path string) (string, bool) {
 	return generable.JSON(v, nil), true
 }
 
-// Promise 28.9 (reading): the rules of a type are written once: at every byte a snapshot equals the reading of the
+// Promise 28.9 (reading): the rules of a type are implemented once: at every byte a snapshot equals the reading of the
 // same prefix with --partial, and settled fields equal the final ones.
 func TestPromise_28_9_OneRule(t *testing.T) {
 	types := plannedTypes(t)
@@ -151,7 +151,7 @@ type goPlan struct {
 	Steps []goStep `json:"steps" stream:"items=with_state"`
 }
 
-// Promise 28.10 (reading): done, not_null and with_state rule classes and elements of lists in streams as they rule
+// Promise 28.10 (reading): done, not_null and with_state apply to classes and list elements in streams as they apply to
 // fields.
 func TestPromise_28_10_StreamPolicies(t *testing.T) {
 	mod := loaded(t, agentscript.New(), `

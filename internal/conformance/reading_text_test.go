@@ -43,9 +43,9 @@ func (r reader) wants(t *testing.T, rows [][3]string) {
 	}
 }
 
-// Promise 28.1 (reading): text dropped inside of the chosen value, or right behind it in its structure, is a repair
-// with a cost, and at safe an answer whose list or object visibly held more is not ok; nothing there that holds a
-// key, a value or an item is prose.
+// Promise 28.1 (reading): text dropped inside the chosen value, or directly after it within its structure, is a repair
+// with a cost, and at safe an answer whose list or object visibly contained more is not ok. Text there that contains a
+// key, a value or an item never counts as prose.
 func TestPromise_28_1_Losses(t *testing.T) {
 	r := newTextReader(t)
 	r.wants(t, [][3]string{
@@ -103,8 +103,8 @@ func TestPromise_28_1_Losses(t *testing.T) {
 	}
 }
 
-// Promise 28.2 (reading): choosing among whole values is no loss: what was not chosen is a record of cost 0 with its
-// place; untyped values with only separators or blanks between them are a list.
+// Promise 28.2 (reading): choosing among whole values is no loss: a value that was not chosen is recorded with cost 0
+// and its position. Untyped values with only separators or blanks between them are a list.
 func TestPromise_28_2_Choosing(t *testing.T) {
 	r := newTextReader(t)
 	r.wants(t, [][3]string{
@@ -128,7 +128,8 @@ func TestPromise_28_2_Choosing(t *testing.T) {
 	}
 }
 
-// Promise 28.3 (reading): a quote or closer inside an open string ends it only where what follows can stand there.
+// Promise 28.3 (reading): a quote or a closing bracket inside an open string ends it only if what follows is valid
+// there.
 func TestPromise_28_3_StructureInStrings(t *testing.T) {
 	newTextReader(t).wants(t, [][3]string{
 		{"any", `{"a": "Use {"b": "c", "d": [1, "e"]} here", "n": 1}`, `{"a":"Use {\"b\": \"c\", \"d\": [1, \"e\"]} here","n":1}`},
@@ -144,8 +145,8 @@ func TestPromise_28_3_StructureInStrings(t *testing.T) {
 	})
 }
 
-// Promise 28.4 (reading): unquoted values keep balanced brackets, paragraphs, lines and version-like numbers up to
-// the next key that the type knows.
+// Promise 28.4 (reading): an unquoted value extends to the next key that the type knows, including balanced brackets,
+// paragraphs, lines and version-like numbers.
 func TestPromise_28_4_BareValues(t *testing.T) {
 	newTextReader(t).wants(t, [][3]string{
 		{"Function", `{sig: def f(a: int, b: dict[str, int] = {}) -> str, doc: Adds: a and b}`, `{"sig":"def f(a: int, b: dict[str, int] = {}) -> str","doc":"Adds: a and b"}`},
@@ -164,8 +165,8 @@ func TestPromise_28_4_BareValues(t *testing.T) {
 	})
 }
 
-// Promise 28.5 (reading): where a text is wanted, a fence is a text to its closing ticks, whatever it holds, several
-// in one object and in lists.
+// Promise 28.5 (reading): where text is expected, a fence is text up to its closing ticks, whatever it contains, also
+// several in one object and in lists.
 func TestPromise_28_5_FencesAsValues(t *testing.T) {
 	r := newTextReader(t)
 	const code = "f(\"x\", [1]); // }, \"name\": 2\n{\"a\": '}'}, g()"
@@ -190,8 +191,8 @@ func TestPromise_28_5_FencesAsValues(t *testing.T) {
 	})
 }
 
-// Promise 28.6 (reading): missing commas, doubled and single quotes, wrong and surplus closers lose no member and no
-// item.
+// Promise 28.6 (reading): missing commas, doubled and single quotes, and wrong and surplus closing brackets lose no
+// member and no item.
 func TestPromise_28_6_MissingCommas(t *testing.T) {
 	newTextReader(t).wants(t, [][3]string{
 		{"any", `[{"a": 1, {"a": 2}, {"a": 3}]`, `[{"a":1},{"a":2},{"a":3}]`}, {"any", `[{"a": 1 {"a": 2} {"a": 3}]`, `[{"a":1},{"a":2},{"a":3}]`},
@@ -209,8 +210,8 @@ func TestPromise_28_6_MissingCommas(t *testing.T) {
 	})
 }
 
-// Promise 28.8 (reading): strict refuses what RFC 8259 refuses, bad escapes among it, and messages show what was
-// read.
+// Promise 28.8 (reading): strict refuses what RFC 8259 refuses, including bad escapes, and messages show the text that
+// was read.
 func TestPromise_28_8_Strict(t *testing.T) {
 	for _, text := range invalidDocuments {
 		if json.Valid([]byte(text)) {

@@ -14,9 +14,10 @@ import (
 	"github.com/agentscript/agentscript/engine/mcp"
 )
 
-// Promise 24.40 (MCP): the command, the host and the secrets of a server that a script writes out are held to
-// the grants when it loads: `run`, `serve`, and `check` with grants refuse it with the flag that grants it, and accept
-// it with that; what a host sets to reach servers decides instead of its grants.
+// Promise 24.40 (MCP): when a script is loaded, the command, the host and the secrets of a server that the script
+// writes out are checked against the grants: `run`, `serve`, and `check` with grants refuse the server and name the
+// flag that grants it, and accept it with that flag. If the host configures how servers are reached, that configuration
+// decides instead of its grants.
 func TestPromise_24_40_ServersCheckedAtLoad(t *testing.T) {
 	const uses = "\nmain = agent(model = \"ollama/x\", prompt = \"P.\", tools = [s])\n"
 	exe, err := os.Executable()

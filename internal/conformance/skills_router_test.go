@@ -80,8 +80,8 @@ func TestPromise_19_11_RouterHooks(t *testing.T) {
 	}
 }
 
-// Promise 21.14 (policy): interceptors of model calls are asked once for a turn, also when a budget refuses
-// its call and a last answer is asked for instead: what they decided holds for that.
+// Promise 21.14 (policy): interceptors of model calls are asked once per turn, even if a budget refuses the turn's call
+// and a last answer is requested instead: their decision applies to the last answer.
 func TestPromise_21_14_HooksOfALastAnswer(t *testing.T) {
 	src := `
 def look(q = str):

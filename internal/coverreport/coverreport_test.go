@@ -33,10 +33,10 @@ func places() []starlib.Place {
 	}
 }
 
-// Promise 27.52 (desk): coverage is reported as text with the uncovered lines, JSON and LCOV, merged over tests,
-// failed ones included; thresholds outside 0 to 100 are errors.
+// Promise 27.52 (desk): coverage is reported as text with the uncovered lines, as JSON and as LCOV, merged over all
+// tests, including failed ones. Thresholds outside 0 to 100 are errors.
 //
-// testdata/script/cover.txtar has the command: its flags, its files and tests that fail.
+// testdata/script/cover.txtar tests the command: its flags, its files and tests that fail.
 func TestPromise_27_52_Reports(t *testing.T) {
 	r := coverreport.New()
 	r.Add("", places())

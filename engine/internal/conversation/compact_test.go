@@ -50,9 +50,9 @@ func pairedMessages(messages []model.Message) string {
 	return ""
 }
 
-// Promise 22.7 (memory): a conversation that is made shorter keeps the system text, the agent's own input
-// and the newest messages, in their order, and each call has its result and each result its call,
-// whatever is left out or summed up, in random conversations.
+// Promise 22.7 (memory): in random conversations, compression keeps the system text, the agent's own input and the
+// newest messages, in their order. Whatever is omitted or summarized, each call has its result and each result its
+// call.
 func TestPromise_22_7_Compression(t *testing.T) {
 	shorter := 0
 	for seed := range uint64(400) {
@@ -143,8 +143,8 @@ func TestPromise_22_7_Compression(t *testing.T) {
 	}
 }
 
-// Promise 22.8 (memory): an event tells what was left out or summed up; a summary that fails is no
-// failure of the run: the beginnings of the messages stand for them.
+// Promise 22.8 (memory): an event reports what was omitted or summarized. If a summary fails, the run does not fail:
+// the beginnings of the messages replace them.
 func TestPromise_22_8_SummariesMayFail(t *testing.T) {
 	for _, tt := range []struct {
 		name, want, first string

@@ -55,9 +55,9 @@ func Transcript(heard map[string][]string) engine.Handler {
 
 var sharing = &agent.History{Shared: true}
 
-// Promise 22.4 (memory): agents with `history = "shared"` go on with one conversation under their own
-// system text; branches that run at once fork it and do not see each other, after them it is as it was
-// before them, and what fails leaves nothing in it.
+// Promise 22.4 (memory): agents with `history = "shared"` continue one conversation, each under its own system text.
+// Concurrent branches fork it and do not see each other, after them the conversation is as it was before them, and a
+// failure leaves nothing in it.
 func TestPromise_22_4_SharedHistory(t *testing.T) {
 	type build func(c *enginetest.Composer, a func(string) *flow.Node) *flow.Node
 	for _, tt := range []struct {
@@ -102,8 +102,8 @@ func TestPromise_22_4_SharedHistory(t *testing.T) {
 	}
 }
 
-// Promise 22.5 (memory): a flow gives its history to the agents that say nothing of theirs, the innermost
-// flow first; without a word each call begins anew.
+// Promise 22.5 (memory): a flow passes its history to the agents that do not set one, and the innermost flow takes
+// precedence. Without any setting each call begins a new conversation.
 func TestPromise_22_5_HistoryOfAFlow(t *testing.T) {
 	c := enginetest.Compose()
 	x, y := c.Prompted("x", nil, nil), c.Prompted("y", nil, nil)
@@ -180,8 +180,8 @@ func TestDigestsOfSharedHistory(t *testing.T) {
 	}
 }
 
-// Promise 22.6 (memory): a run of a session goes on with the conversation of its last run; a run that
-// fails leaves it as it was, a replay saves nothing a second time, and another script is refused.
+// Promise 22.6 (memory): a run of a session continues the conversation of the session's last run. A run that fails
+// leaves the conversation as it was, a replay does not save it a second time, and another script is refused.
 func TestPromise_22_6_Sessions(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Agent(c.Site("agent", "chat"), &agent.Spec{Name: "chat", Prompt: "You are chat.", History: sharing})

@@ -18,9 +18,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Promise 20.10 (budgets): while a person is waited for, the default time of the agents for which
-// the call is made stands still, once for all decisions that are waited for at the same time; a
-// time that is given goes on; a replay does not ask the clock.
+// Promise 20.10 (budgets): while a call waits for a person, the default time limit of the agents that the call is made
+// for is paused, once for all decisions that are pending at the same time. A time limit that is set explicitly
+// continues to run. A replay does not read the clock.
 func TestPromise_20_10_Patience(t *testing.T) {
 	const work, wait = 2 * time.Minute, 20 * time.Minute
 	pays := func(first int) func(string, int, *model.Request) model.Response {

@@ -89,9 +89,9 @@ func spend(n *flow.Node, w engine.Handler, l engine.Limits) *run.Spec {
 	return &run.Spec{Node: n, Input: generable.StrOf("x"), Handler: w, Model: "test/model", Limits: l}
 }
 
-// Promise 20.2 (budgets): each bound of a budget ends an agent that never ends by itself, with an
-// error that keeps what it had come to, or with a last answer without tools for which room was
-// kept; a bound of 0 allows nothing.
+// Promise 20.2 (budgets): each bound of a budget stops an agent that never ends by itself, either with an error that
+// keeps the agent's work so far, or with a last answer without tools, for which the budget reserved room. A bound of 0
+// allows nothing.
 func TestPromise_20_2_EveryBound(t *testing.T) {
 	same := func(_ string, _ int, req *model.Request) model.Response {
 		if req.Choice.Mode == model.ChoiceNone {
@@ -186,7 +186,7 @@ func (perToken) PriceCall(req *model.Request, u model.Usage) (float64, string) {
 	return float64(u.In+u.Out) / 1000, ""
 }
 
-// Promise 20.3 (budgets): an event tells once of each part of each bound that is used.
+// Promise 20.3 (budgets): for each threshold of each bound, one event reports that use has reached it.
 func TestPromise_20_3_Thresholds(t *testing.T) {
 	c := enginetest.Compose()
 	nodes := c.TextAgents(5)
@@ -229,8 +229,8 @@ func TestManyThresholds(t *testing.T) {
 	}
 }
 
-// Promise 20.4 (budgets): a host may raise a bound that is reached, to more than it is; its answer
-// is recorded, so that a replay asks nobody.
+// Promise 20.4 (budgets): a host may raise a bound that is reached, to a value above the current one. Its answer is
+// recorded, so that a replay asks nobody.
 func TestPromise_20_4_Extended(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -280,8 +280,8 @@ func upTo(n int64) func(engine.BudgetLimit) engine.Cap {
 	return func(engine.BudgetLimit) engine.Cap { return engine.AtMost(n) }
 }
 
-// Promise 20.5 (budgets): agents that call each other end at the depth that is allowed, 16 unless
-// told, before the call of a model.
+// Promise 20.5 (budgets): agents that call each other stop at the allowed depth, 16 by default, before a model is
+// called.
 func TestPromise_20_5_Depth(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -311,8 +311,7 @@ func TestPromise_20_5_Depth(t *testing.T) {
 	}
 }
 
-// Promise 20.6 (budgets): only the same call of the same tool with the same arguments, one after
-// the other, counts as the same call.
+// Promise 20.6 (budgets): only consecutive calls of the same tool with the same arguments count as the same call.
 func TestPromise_20_6_SameCall(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers []model.Response
@@ -340,8 +339,7 @@ func TestPromise_20_6_SameCall(t *testing.T) {
 	}
 }
 
-// Promise 20.7 (budgets): arguments that are longer than the budget lets them be are not read: the
-// model is told.
+// Promise 20.7 (budgets): arguments longer than the budget allows are not parsed, and the model is told so.
 func TestPromise_20_7_LongArguments(t *testing.T) {
 	c := enginetest.Compose()
 	main := looker(c, t, "a", engine.Limits{ArgBytes: engine.AtMost(100)})
@@ -358,8 +356,8 @@ func TestPromise_20_7_LongArguments(t *testing.T) {
 	}
 }
 
-// Promise 20.8 (budgets): what has no known price is not bought with a bounded sum; nothing is
-// recorded of that, so that a run goes on once the price is known.
+// Promise 20.8 (budgets): a call whose price is unknown is not made under a money budget. Nothing about it is recorded,
+// so that the run continues once the price is known.
 func TestPromise_20_8_UnknownPrice(t *testing.T) {
 	c := enginetest.Compose()
 	main := c.Prompted("a", generable.StrT, generable.StrT)
@@ -381,9 +379,8 @@ func TestPromise_20_8_UnknownPrice(t *testing.T) {
 	}
 }
 
-// Promise 20.9 (budgets): no turn of an agent begins after its time, five minutes unless told, and
-// one that has begun ends well; that a turn was refused so is recorded, so that a replay does not
-// depend on the clock.
+// Promise 20.9 (budgets): no turn of an agent begins after the agent's time, five minutes by default, and a turn that
+// has begun finishes normally. The refusal of a turn is recorded, so that a replay does not depend on the clock.
 func TestPromise_20_9_Time(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -95,9 +95,9 @@ func (b *budgetTally) Do(_ context.Context, e *engine.Effect, _ engine.Sink) eng
 	return engine.Outcome{Response: &resp, Usage: u, Attempt: 1}
 }
 
-// Promise 20.1 (budgets): in any order of what happens at once no more model calls, turns and tool
-// calls are made than each budget around them allows; tokens and money are overrun at most by what
-// calls in flight use beyond what was reckoned, which an event tells; a replay comes to the same.
+// Promise 20.1 (budgets): whatever the order of concurrent operations, the number of model calls, turns and tool calls
+// stays within every budget around them. Tokens and money exceed a budget at most by what the calls in flight use
+// beyond their estimates, which an event reports. A replay has the same result.
 func TestPromise_20_1_AnyOrder(t *testing.T) {
 	seeds := uint64(400)
 	if testing.Short() {

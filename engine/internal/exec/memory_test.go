@@ -45,9 +45,8 @@ func ran(t *testing.T, spec run.Spec) string {
 	return enginetest.Str(out)
 }
 
-// Promise 22.1 (memory): a slot of a memory is read, written, added to and searched without regard to
-// case; each agent has its own, or all share one, and the last lines or tokens alone are kept where
-// the memory says so.
+// Promise 22.1 (memory): a slot of a memory can be read, written and appended to, and searched without regard to case.
+// Each agent has its own slot, or all share one, and a memory may be limited to its last lines or tokens.
 func TestPromise_22_1_Slots(t *testing.T) {
 	long := strings.Repeat("x", 30)
 	for _, tt := range []struct {
@@ -122,9 +121,8 @@ func TestMemoryRefuses(t *testing.T) {
 	}
 }
 
-// Promise 22.3 (memory): reads and writes are effects: whatever the order of branches that run at once
-// was, a replay reads the same, and a run that is resumed in the midst goes on from the notes as they
-// were, each line once.
+// Promise 22.3 (memory): reads and writes are effects. A replay reads the same, whatever the order of concurrent
+// branches was, and a run that is resumed halfway continues with the notes as they were, each line once.
 func TestPromise_22_3_Recorded(t *testing.T) {
 	const branches = 6
 	bank := &agent.MemoryBank{Name: "notes", Shared: true}
@@ -189,8 +187,8 @@ func TestPromise_22_3_Recorded(t *testing.T) {
 	}
 }
 
-// Promise 22.2 (memory): `agent(memory = notes)` gives the model memory_read, memory_write, memory_append
-// and memory_search over its own slot, and it is told what is wrong with a note: too long, or no text.
+// Promise 22.2 (memory): `agent(memory = notes)` gives the model memory_read, memory_write, memory_append and
+// memory_search over its own slot, and the model is told what is wrong with a note: too long, or no text.
 func TestPromise_22_2_Tools(t *testing.T) {
 	c := enginetest.Compose()
 	bank := c.Memory(diag.Span{}, agent.MemoryBank{Name: "notes"})
@@ -242,9 +240,8 @@ func TestNamesOfMemory(t *testing.T) {
 	}
 }
 
-// Promise 22.12 (memory): what a model does with its notes in one answer is done in the order of the
-// answer, on every scheduler and in every replay, however many calls run at once; its other calls go on
-// beside that.
+// Promise 22.12 (memory): a model's operations on its notes in one answer are executed in the order of the answer, on
+// every scheduler and in every replay, however many calls run concurrently. Its other calls run concurrently with them.
 func TestPromise_22_12_OrderOfAnswer(t *testing.T) {
 	asked := []model.ToolCall{
 		{Name: "memory_write", Args: `{"content": "one"}`}, {Name: "beside"}, {Name: "memory_read"}, {Name: "memory_append", Args: `{"content": "two"}`},

@@ -90,8 +90,8 @@ func about(t *testing.T, line []byte) string {
 	return string(a.ID) + " ok"
 }
 
-// Promise 24.60 (MCP): what a client writes that is no message is answered with JSON-RPC's own error, and
-// the server goes on: nothing that one line holds keeps the others from being answered.
+// Promise 24.60 (MCP): input of a client that is no message is answered with the error that JSON-RPC defines for it,
+// and the server continues: nothing in one line prevents the other lines from being answered.
 func TestPromise_24_60_GarbageIsAnswered(t *testing.T) {
 	const parse, request = "null -32700", "null -32600"
 	for name, row := range map[string]struct {
@@ -150,8 +150,8 @@ func TestPromise_24_60_GarbageIsAnswered(t *testing.T) {
 	}
 }
 
-// Promise 24.61 (MCP): what a client wrote before it closed its end is answered, also a last line without
-// its end; calls that take longer than they may then are ended.
+// Promise 24.61 (MCP): everything that a client wrote before it closed its end is answered, including a last line
+// without a line ending. Calls that take longer than the time allowed after that are ended.
 func TestPromise_24_61_LastWordsAreAnswered(t *testing.T) {
 	var say strings.Builder
 	want := []string{"1 ok"}

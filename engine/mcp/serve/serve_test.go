@@ -219,8 +219,8 @@ func TestServedOverHTTPAlone(t *testing.T) {
 	}
 }
 
-// Promise 24.62 (MCP): over HTTP what is no message is answered with the status that says so and JSON-RPC's own
-// error, which repeats nothing of it.
+// Promise 24.62 (MCP): over HTTP, a body that is no message is answered with the matching status and JSON-RPC's own
+// error, which repeats nothing of the body.
 func TestPromise_24_62_GarbageOverHTTP(t *testing.T) {
 	s, err := serve.New(serve.Options{Name: "flows"}, offers(nil)...)
 	if err != nil {

@@ -312,8 +312,8 @@ func (l *line) OnCancel(f func()) func() bool {
 	}
 }
 
-// Promise 25.12 (packages): a scheduler of another module, which sees what `engine` exports alone, is held to the
-// contract by an importable test, and drives whole runs on the goroutine of the caller.
+// Promise 25.12 (packages): a scheduler of another module, which sees only what `engine` exports, is tested against the
+// contract by an importable test, and drives whole runs on the caller's goroutine.
 func TestPromise_25_12_ForeignScheduler(t *testing.T) {
 	t.Run("contract", func(t *testing.T) {
 		schedtest.Run(t, func(*testing.T) engine.Sched { return newTurns() })

@@ -109,7 +109,8 @@ func TestFences(t *testing.T) {
 	}
 }
 
-// Promise 30.50 (durable): 16 flows that wait share one commit; a step that is kept costs at most 75 allocations and one that is read 13.
+// Promise 30.50 (durable): 16 waiting flows share one commit. Storing a step takes at most 75 allocations, and reading
+// one at most 13.
 func TestPromise_30_50_StepCost(t *testing.T) {
 	s := stored(t, filepath.Join(t.TempDir(), "runs.db"))
 	const flows = 16

@@ -42,9 +42,10 @@ func stepIDs(t testing.TB, s *sqlite.Store, id string) []string {
 	return ids
 }
 
-// Promise 30.5 (durable): what was acknowledged is found after the process was killed, in 20 kills over 16 runs.
+// Promise 30.5 (durable): everything that was acknowledged is found after the process was killed, in 20 kills over 16
+// runs.
 //
-// The runs can be taken at once.
+// The runs can be taken over immediately.
 func TestPromise_30_5_AcknowledgedIsKept(t *testing.T) {
 	kills := 20
 	if testing.Short() {

@@ -11,10 +11,10 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// Promise 30.4 (durable): a store whose log is cut off at any of 500 places holds a prefix of what was committed, and
-// is sound.
+// Promise 30.4 (durable): a store whose log is truncated at any of 500 places contains a prefix of what was committed,
+// and is sound.
 //
-// The prefix spans the commits of all runs. A complete log holds everything that was acknowledged.
+// The prefix spans the commits of all runs. A complete log contains everything that was acknowledged.
 func TestPromise_30_4_PowerLoss(t *testing.T) {
 	cuts := 500
 	if testing.Short() {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/engine/store/sqlite"
 )
 
-// Promise 30.46 (durable): an owner that is stopped past its lease cannot write after it goes on.
+// Promise 30.46 (durable): an owner that is stopped until after its lease cannot write when it continues.
 func TestPromise_30_46_StoppedOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	c := start(t, "hold", path, "one")

@@ -21,8 +21,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 30.1 (durable): one suite holds every store to the contract, and says what is promised at a loss of power;
-// the stores in memory and in SQLite pass it.
+// Promise 30.1 (durable): one suite checks every store against the contract and states what is promised after a loss of
+// power. The stores in memory and in SQLite pass it.
 func TestPromise_30_1_StoreSuite(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		storetest.Run(t, func(*testing.T) engine.Store { return store.NewMemory() })

@@ -460,8 +460,8 @@ func same(t *testing.T, seed uint64) {
 	}
 }
 
-// Promise 29.15 (flows): random compositions that the format can say are exported; the transitions of the file, the script and
-// the file that is read back ask the same agents in the same order.
+// Promise 29.15 (flows): random compositions that the format can express can be exported. The transitions of the file,
+// the script and the file that is read back call the same agents in the same order.
 func TestPromise_29_15_Exported(t *testing.T) {
 	seeds := uint64(300)
 	if testing.Short() {

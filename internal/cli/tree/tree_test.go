@@ -75,8 +75,9 @@ func (s *show) wants(t *testing.T, got, want string) {
 
 var odd = &engine.Error{Kind: engine.KindTool, Code: diag.Code("AS701"), Message: "3 is odd"}
 
-// Promise 27.60 (desk): on a terminal a run is a live tree: two levels, running, failed and waiting nodes always
-// shown, siblings folded, each line with model, tokens, cost and time; elsewhere a line per event.
+// Promise 27.60 (desk): on a terminal a run is shown as a live tree: two levels, running, failed and waiting nodes
+// always visible, siblings folded, each line with model, tokens, cost and time. Elsewhere each event is printed as a
+// line.
 func TestPromise_27_60_Tree(t *testing.T) {
 	s := newShow(t, 80, 24, Options{Limits: engine.Limits{USD: engine.Dollars(1), ModelCalls: engine.AtMost(100)}})
 	s.begin("main/then:main#0", "main")
@@ -219,8 +220,8 @@ func TestFrameRate(t *testing.T) {
 	}
 }
 
-// Promise 27.62 (desk): resizing, wide characters, prints of the script and questions to people do not tear the tree.
-// Whatever the size of the terminal becomes, what is printed is there once and whole, and nothing is left of frames.
+// Promise 27.62 (desk): resizing, wide characters, prints of the script and questions to people do not break the tree.
+// Whatever size the terminal gets, printed text is there once and complete, and nothing is left of frames.
 func TestPromise_27_62_Screens(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {

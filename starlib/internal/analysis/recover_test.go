@@ -92,7 +92,7 @@ func statements(t testing.TB, text string) []statement {
 }
 
 // Promise 27.70 (desk): a half-typed file loses little: of 10,000 seeded cuts of the examples and of the pages'
-// scripts 99.9 % leave a tree and 95 % lose at most one statement.
+// scripts, 99.9 % still have a tree and 95 % lose at most one statement.
 func TestPromise_27_70_HalfTyped(t *testing.T) {
 	files := corpus(t)
 	names := sortedKeys(files)

@@ -85,10 +85,11 @@ func runs(t testing.TB, run starlark.Value, n int) (steps uint64) {
 	return thread.Steps
 }
 
-// Promise 27.54 (desk): a plain run carries no probe; a covered tight loop costs at most 1.7 times the plain one.
+// Promise 27.54 (desk): a plain run contains no probes; a tight loop with coverage costs at most 1.7 times the plain
+// loop.
 //
-// No clock decides: probes in a loop are made when it begins and then allocate nothing, and the covered loop makes the
-// steps of the plain one. BenchmarkCover has the times.
+// The test measures no time: the probes of a loop are created when it begins and then allocate nothing, and the loop
+// with coverage takes the same steps as the plain one. BenchmarkCover measures the times.
 func TestPromise_27_54_Cost(t *testing.T) {
 	plain, covered := compiledRun(t, scripts["loop"], false), compiledRun(t, scripts["loop"], true)
 	allocs := func(run starlark.Value, n int) float64 { return testing.AllocsPerRun(3, func() { runs(t, run, n) }) }

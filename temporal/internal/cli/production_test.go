@@ -240,8 +240,8 @@ def main(n = int):
 	}
 }
 
-// Promise 31.73 (temporal): where workers are builds of a deployment, a run goes on with the build that began it when another one has
-// become the current one, also where it is pinned to a worker.
+// Promise 31.73 (temporal): if workers are builds of a deployment, a run continues with the build that began it after
+// another build has become the current one, even if the run is pinned to a worker.
 func TestPromise_31_73_Deployments(t *testing.T) {
 	b := onServer(t)
 	c, err := client.Dial(client.Options{HostPort: address})

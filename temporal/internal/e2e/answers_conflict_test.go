@@ -23,8 +23,8 @@ def main():
         return first + "|" + wait("word")
 `
 
-// Promise 31.52 (temporal): of different answers to one step that come at the same moment one is taken, and who sent another one reads
-// who answered what. None of them is kept for the next step of that name, nor sent to it.
+// Promise 31.52 (temporal): if different answers to one step arrive at the same moment, one is taken, and the senders
+// of the others are told who answered what. None of the others is kept for the next step of that name, nor sent to it.
 func TestPromise_31_52_AnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -80,8 +80,8 @@ func TestPromise_31_52_AnswersAtOnce(t *testing.T) {
 	}
 }
 
-// Promise 31.53 (temporal): an answer that does not fit what is waited for is refused before the history has it, as a run on one
-// machine would say it.
+// Promise 31.53 (temporal): an answer that does not fit what a run waits for is refused before it is in the history,
+// with the same error as for a run on one machine.
 func TestPromise_31_53_AnswersThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -106,8 +106,8 @@ func TestPromise_31_53_AnswersThatDoNotFit(t *testing.T) {
 	c.wantDone(id, "41")
 }
 
-// Promise 31.54 (temporal): answers that are sent while no worker is there are taken in by the one that comes, once each: one that
-// does not fit is left, of different ones to a step the first is taken, and none is kept for the next step.
+// Promise 31.54 (temporal): answers that are sent while no worker runs are processed by the next worker, once each: one
+// that does not fit is ignored, the first of different ones to a step is taken, and none is kept for the next step.
 func TestPromise_31_54_AnswersWithoutWorker(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

@@ -30,8 +30,8 @@ func killedWhilePaying(t *testing.T, script string) (*cluster, string) {
 	return c, id
 }
 
-// Promise 31.14 (temporal): what must not happen twice and was under way in a worker that was killed is unknown: it is asked
-// about, and goes on by a result, a failure, or again.
+// Promise 31.14 (temporal): an effect that must not happen twice and was in progress on a worker that was killed is
+// unknown: the run asks about it, and continues with a result, with a failure, or by repeating the effect.
 func TestPromise_31_14_UnknownIsAsked(t *testing.T) {
 	shared(t)
 	t.Parallel()
@@ -62,8 +62,8 @@ func TestPromise_31_14_UnknownIsAsked(t *testing.T) {
 	}
 }
 
-// Promise 31.26 (temporal): on_unknown of a tool says what is done about one whose worker was killed, as on one machine: fail,
-// retry or a function.
+// Promise 31.26 (temporal): on_unknown of a tool says what is done about a call whose worker was killed, as on one
+// machine: fail, retry or a function.
 func TestPromise_31_26_OnUnknown(t *testing.T) {
 	shared(t)
 	t.Parallel()
@@ -86,8 +86,8 @@ func TestPromise_31_26_OnUnknown(t *testing.T) {
 	}
 }
 
-// Promise 31.15 (temporal): an answer may come before it is asked for, and with no worker; an equal one changes nothing, another
-// one is refused, also after the end, and one that does not fit is asked for again.
+// Promise 31.15 (temporal): an answer may arrive before it is asked for, and while no worker runs. An equal answer
+// changes nothing, a different one is refused, also after the end, and one that does not fit is asked for again.
 func TestPromise_31_15_Signals(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

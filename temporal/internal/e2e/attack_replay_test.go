@@ -41,7 +41,8 @@ def main():
     return "|".join([str(x) for x in got])
 `
 
-// Promise 31.40 (temporal): runs of all sorts come to the same, over several histories, when every task replays the whole history.
+// Promise 31.40 (temporal): runs of all kinds have the same result over several histories when every task replays the
+// whole history.
 func TestPromise_31_40_Replays(t *testing.T) {
 	var texts []string
 	for _, sticky := range []int{-1, 0} {
@@ -112,7 +113,8 @@ main = words >> each(a) >> fn(lambda all: str(len(all)), input = list[str], outp
 	t.Logf("%s: %v", time.Since(begun), kinds)
 }
 
-// Promise 31.61 (temporal): of 1,000 branches with large requests at most 200 are under way at once, and no task sends more than 1 MB.
+// Promise 31.61 (temporal): of 1,000 branches with large requests at most 200 are in progress at the same time, and no
+// task sends more than 1 MB.
 func TestPromise_31_61_ThousandBranches(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Inline = 100_000 })
 	c.worker("one")

@@ -17,7 +17,7 @@ import (
 	"github.com/agentscript/agentscript/temporal/blob"
 )
 
-// Promise 31.47 (temporal): a store of blobs that takes its time has tasks take longer than the server waits for one: each goes
+// Promise 31.47 (temporal): a slow blob store makes tasks take longer than the server waits for one: each task gets
 // further than the one before.
 func TestPromise_31_47_SlowBlobs(t *testing.T) {
 	c := newCluster(t, shared(t))
@@ -37,7 +37,7 @@ main = words >> each(a, limit = 100) >> fn(lambda all: str(len(all)), input = li
 	}
 }
 
-// Promise 31.48 (temporal): a run that is cancelled while it goes over to its next history is cancelled there.
+// Promise 31.48 (temporal): a run that is cancelled during the transition to its next history is cancelled there.
 func TestPromise_31_48_CancelledBetweenHistories(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.job.Env = true
@@ -74,7 +74,8 @@ def main():
 	all.Wait()
 }
 
-// Promise 31.49 (temporal): what must not happen twice and is broken off because its worker is stopped is unknown.
+// Promise 31.49 (temporal): an effect that must not happen twice and is interrupted because its worker is stopped is
+// unknown.
 func TestPromise_31_49_WorkerStopped(t *testing.T) {
 	c := newCluster(t, shared(t))
 	first := c.worker("one")

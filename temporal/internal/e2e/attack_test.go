@@ -50,7 +50,7 @@ func (c *cluster) inProcessWorker(o temporal.Options, w worker.Options, opts ...
 	})
 }
 
-// Promise 31.41 (temporal): what a run fails with may be anything: the server takes a text of bounded length that is UTF-8.
+// Promise 31.41 (temporal): a run may fail with any error: the server receives valid UTF-8 text of bounded length.
 func TestPromise_31_41_Failures(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.worker("one")
@@ -86,7 +86,7 @@ func (f flakyStore) Get(ctx context.Context, key string) ([]byte, error) {
 	return f.Store.Get(ctx, key)
 }
 
-// Promise 31.42 (temporal): a large answer is not lost because the store of blobs fails at the moment it comes.
+// Promise 31.42 (temporal): a large answer is not lost if the blob store fails at the moment when it arrives.
 func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 	for _, way := range []string{"update", "signal"} {
 		t.Run(way, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestPromise_31_42_AnswerWhileBlobsFail(t *testing.T) {
 	}
 }
 
-// Promise 31.43 (temporal): many answers that come while the run goes on in one history after the other are all taken,
-// once each.
+// Promise 31.43 (temporal): all of many answers that arrive while a run continues in one history after the other are
+// taken, once each.
 func TestPromise_31_43_AnswersAcrossHistories(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.setOptions(temporal.Options{Events: 40})
@@ -159,7 +159,7 @@ def main(n = int):
 	t.Logf("%d histories", len(c.histories(id)))
 }
 
-// Promise 31.44 (temporal): what a worker keeps of runs that it no longer has in memory is nothing.
+// Promise 31.44 (temporal): a worker keeps nothing of runs that it no longer has in memory.
 func TestPromise_31_44_NothingStaysBehind(t *testing.T) {
 	c := newCluster(t, shared(t))
 	worker.SetStickyWorkflowCacheSize(2)
@@ -201,8 +201,8 @@ def main():
 	}
 }
 
-// Promise 31.45 (temporal): a run with much recorded goes on in a new history without the worker being
-// taken for one that hangs.
+// Promise 31.45 (temporal): a run that has recorded much continues in a new history, and its worker is not taken for
+// one that hangs.
 func TestPromise_31_45_LargeRecords(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.setOptions(temporal.Options{Events: 80})
@@ -219,7 +219,7 @@ func TestPromise_31_45_LargeRecords(t *testing.T) {
 	}
 }
 
-// Promise 31.46 (temporal): a tool that ignores that its time is over is tried again, while the worker still has the
+// Promise 31.46 (temporal): a tool that ignores the end of its time is retried while its worker still executes the
 // first attempt.
 func TestPromise_31_46_IgnoresItsTime(t *testing.T) {
 	c := newCluster(t, shared(t))

@@ -20,8 +20,8 @@ def main():
     return str(len(a("second " + text)))
 `
 
-// Promise 31.19 (temporal): a run that needs a blob that is gone fails with AS785, and is not tried again and again; while the
-// store of blobs fails a run waits, and what it paid for is kept.
+// Promise 31.19 (temporal): a run that needs a missing blob fails with AS785, and is not retried again and again. While
+// the blob store fails, a run waits, and results that it paid for are kept.
 func TestPromise_31_19_Blobs(t *testing.T) {
 	shared(t)
 	t.Parallel()

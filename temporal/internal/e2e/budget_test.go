@@ -8,7 +8,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Promise 31.21 (temporal): a budget of a run, and one of a script, hold for all workers together.
+// Promise 31.21 (temporal): a budget of a run, and one of a script, apply to all workers together.
 func TestPromise_31_21_WholeBudgets(t *testing.T) {
 	shared(t)
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 31.10 (temporal): when a run is cancelled, what is under way in its workers hears of it within two seconds, and
-// nothing more is begun.
+// Promise 31.10 (temporal): when a run is cancelled, the operations in progress in its workers are notified within two
+// seconds, and nothing more is started.
 func TestPromise_31_10_Cancel(t *testing.T) {
 	bestOf(t, "from the cancel to the effect", 2*time.Second, 3, func(t *testing.T) time.Duration {
 		c := newCluster(t, shared(t), func(j *job) { j.Slots = 20 })
@@ -52,7 +52,8 @@ func TestPromise_31_10_Cancel(t *testing.T) {
 	})
 }
 
-// Promise 31.28 (temporal): a run that waits, with no worker, is cancelled as soon as there is one, and says why.
+// Promise 31.28 (temporal): a waiting run without a worker is cancelled as soon as there is a worker, and reports the
+// reason.
 func TestPromise_31_28_CancelWithoutWorker(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 31.12 (temporal): a step of a run costs at most 15 ms more than its effect takes, 50 runs of 10 steps end within 5 s,
-// and a run that waits takes at most 200 KB of its worker's memory.
+// Promise 31.12 (temporal): a step of a run costs at most 15 ms more than its effect takes, 50 runs of 10 steps end
+// within 5 s, and a waiting run uses at most 200 KB of its worker's memory.
 func TestPromise_31_12_Cost(t *testing.T) {
 	shared(t)
 	t.Run("time", costOfTime)

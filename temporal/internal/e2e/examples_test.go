@@ -117,13 +117,15 @@ func effectIDs(t *testing.T, s interface {
 	return all
 }
 
-// Promise 31.2 (temporal): every example and test flow that touches no local process comes to the same on a server, byte by byte
-// and by the same effects, as on one machine.
+// Promise 31.2 (temporal): every example and test flow that touches no local process has the same result on a server as
+// on one machine, byte for byte and with the same effects.
 func TestPromise_31_2_SameOnServer(t *testing.T) {
 	compareRuns(t, func(*job) {})
 }
 
-// Promise 31.3 (temporal): so it does when workers keep nothing in memory, and replay the history for every task.
+// Promise 31.3 (temporal): every example and test flow that touches no local process also has the same result on a
+// server, byte for byte and with the same effects, when workers keep nothing in memory and replay the history for every
+// task.
 func TestPromise_31_3_SameWhenReplayed(t *testing.T) {
 	compareRuns(t, func(j *job) { j.Sticky = 0 })
 	c := newCluster(t, shared(t), func(j *job) { j.Sticky = 0 })

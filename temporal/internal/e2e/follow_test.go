@@ -58,9 +58,9 @@ func printedLines(n int) (all []string) {
 	return append(all, "after")
 }
 
-// Promise 31.71 (temporal): who follows a run hears what its script prints, its phases, and the ends of its parts: each once, in order,
-// though its worker is killed and another one goes on, and the run does in new histories. One who comes when it is over hears
-// the same.
+// Promise 31.71 (temporal): a client that follows a run receives what its script prints, its phases, and the ends of
+// its parts, each once and in order, even if its worker is killed and another one continues the run, and across new
+// histories. A client that starts after the end of the run receives the same.
 func TestPromise_31_71_Followed(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Events = 60 })
 	first := c.worker("one")
@@ -91,8 +91,8 @@ func TestPromise_31_71_Followed(t *testing.T) {
 	}
 }
 
-// Promise 31.72 (temporal): prints of branches are heard once as well, where histories follow each other and what is under way when one
-// ends is told in the next.
+// Promise 31.72 (temporal): prints of branches are also received once, if histories follow each other and the end of an
+// operation in progress at the end of one history is reported in the next.
 func TestPromise_31_72_BranchesFollowed(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Events = 150 })
 	c.worker("one")

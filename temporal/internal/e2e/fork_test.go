@@ -33,8 +33,8 @@ func runLocally(j *job) error {
 	return err
 }
 
-// Promise 31.13 (temporal): a run that began on one machine and was killed half-way is forked onto Temporal: what it had recorded is
-// not done again, and only the rest is.
+// Promise 31.13 (temporal): a run that began on one machine and was killed halfway can be forked onto Temporal: nothing
+// that it recorded is repeated, and only the rest is executed.
 func TestPromise_31_13_ForkOfLocal(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

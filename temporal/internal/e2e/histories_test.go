@@ -8,8 +8,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 31.8 (temporal): a run goes on in a new history before one is too long, and nothing is done again: 3,000 steps, in
-// histories of 1,000 events.
+// Promise 31.8 (temporal): a run continues in a new history before the current one is too long, and nothing is
+// repeated: 3,000 steps, in histories of 1,000 events.
 func TestPromise_31_8_NewHistories(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Events = 1000 })
 	c.worker("one")
@@ -32,8 +32,8 @@ func TestPromise_31_8_NewHistories(t *testing.T) {
 	t.Logf("%d histories", len(all))
 }
 
-// Promise 31.24 (temporal): a run of many branches goes on in a new history as well: what is under way ends first, and nothing
-// is done again.
+// Promise 31.24 (temporal): a run of many branches also continues in a new history: effects in progress end first, and
+// nothing is repeated.
 func TestPromise_31_24_NewHistoriesOfBranches(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Events = 1000 })
 	c.worker("one")
@@ -46,8 +46,8 @@ func TestPromise_31_24_NewHistoriesOfBranches(t *testing.T) {
 	}
 }
 
-// Promise 31.23 (temporal): what must not happen twice happens once over new histories, and is not asked about when it waited for
-// its turn as a history ended.
+// Promise 31.23 (temporal): an effect that must not happen twice happens once across new histories, and the run does
+// not ask about an effect that was waiting for its turn when a history ended.
 func TestPromise_31_23_OnceOverHistories(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t), func(j *job) { j.Events, j.Slots = 150, 10 })
@@ -72,8 +72,8 @@ def main(n = int):
 	t.Logf("%d histories", len(c.histories(id)))
 }
 
-// Promise 31.25 (temporal): what a run was sent and has not come to, what it waits for, and a sleep pass from one history to
-// the next.
+// Promise 31.25 (temporal): values that a run was sent and has not used yet, what it waits for, and a sleep carry over
+// from one history to the next.
 func TestPromise_31_25_WaitsAcrossHistories(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t), func(j *job) { j.Events = 40 })

@@ -17,8 +17,8 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// Promise 31.57 (temporal): a tool of the host that panics is a failure of its call, as on one machine: the worker goes on, and the
-// tool is not called again.
+// Promise 31.57 (temporal): a panic in a tool of the host is a failure of its call, as on one machine: the worker
+// continues, and the tool is not called again.
 func TestPromise_31_57_ToolPanics(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -56,7 +56,7 @@ def main():
 	c.wantDone(c.startRun("def main():\n    return \"on\"\n"), "on")
 }
 
-// Promise 31.58 (temporal): what an effect returns may be as large as a hundred megabytes.
+// Promise 31.58 (temporal): the result of an effect may be as large as a hundred megabytes.
 func TestPromise_31_58_HugeOutcomes(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.worker("one")
@@ -70,7 +70,8 @@ def main():
 	c.wantSmall(id)
 }
 
-// Promise 31.59 (temporal): a client whose codec is not that of the workers learns so, and nothing of a run is lost by it.
+// Promise 31.59 (temporal): a client whose codec is not that of the workers gets an error about it, and nothing of a
+// run is lost.
 func TestPromise_31_59_AnotherCodec(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t), func(j *job) { j.Key = 3 })
@@ -113,7 +114,7 @@ func TestPromise_31_59_AnotherCodec(t *testing.T) {
 	c.wantDone(begun, "a")
 }
 
-// Promise 31.60 (temporal): of clients that start a run of one id at once one begins it.
+// Promise 31.60 (temporal): if several clients start a run of one id at the same time, one of them starts it.
 func TestPromise_31_60_StartedAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

@@ -24,8 +24,8 @@ func bestOf(t *testing.T, what string, limit time.Duration, n int, f func(t *tes
 	t.Errorf("%s took %s at best, want at most %s", what, best, limit)
 }
 
-// Promise 31.4 (temporal): when the worker of a run is killed the run goes on, on another one, within six seconds after that
-// began, and no effect that was recorded is carried out again.
+// Promise 31.4 (temporal): when the worker of a run is killed, the run continues on another worker within six seconds
+// of that worker's start, and no recorded effect is carried out again.
 func TestPromise_31_4_WorkerKilled(t *testing.T) {
 	bestOf(t, "from the new worker to the end", 6*time.Second, 3, func(t *testing.T) time.Duration {
 		c := newCluster(t, shared(t))
@@ -49,8 +49,8 @@ func TestPromise_31_4_WorkerKilled(t *testing.T) {
 	})
 }
 
-// Promise 31.5 (temporal): two workers share the branches of one run; when one of them is killed, the other does what is left,
-// and again only what was under way.
+// Promise 31.5 (temporal): two workers share the branches of one run. When one of them is killed, the other does the
+// rest, and repeats only what was in progress.
 func TestPromise_31_5_OneOfTwoKilled(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Slots = 10 })
 	first := c.worker("one")
@@ -78,7 +78,8 @@ func TestPromise_31_5_OneOfTwoKilled(t *testing.T) {
 	}
 }
 
-// Promise 31.6 (temporal): when the server is killed, and begins again on its file, runs go on and nothing is repeated.
+// Promise 31.6 (temporal): when the server is killed and started again on its file, runs continue and nothing is
+// repeated.
 func TestPromise_31_6_ServerKilled(t *testing.T) {
 	db := t.TempDir() + "/server.db"
 	s := startServer(t, freeAddress, "--db", db)
@@ -96,7 +97,7 @@ func TestPromise_31_6_ServerKilled(t *testing.T) {
 	c.wantNotRepeated(recorded)
 }
 
-// Promise 31.16 (temporal): a run whose workers were all killed goes on when workers begin again.
+// Promise 31.16 (temporal): a run whose workers were all killed continues when workers start again.
 func TestPromise_31_16_AllWorkersKilled(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

@@ -31,9 +31,9 @@ func (c *cluster) inList(id string, status ...engine.RunStatus) (info engine.Run
 	return all[0], true
 }
 
-// Promise 31.70 (temporal): lists say of a run whether it is parked, how many steps it has and what they used, also of one that went
-// on in new histories and while no worker runs; filters agree with that. A run adds an event when it parks, goes on, goes on in a new
-// history and ends, none with its steps.
+// Promise 31.70 (temporal): lists report whether a run is parked, how many steps it has and what they used, including a
+// run that continued in new histories and while no worker runs. Filters agree with that. A run adds an event when it
+// parks, continues, continues in a new history and ends, and none for its steps.
 func TestPromise_31_70_Standing(t *testing.T) {
 	c := newCluster(t, shared(t), func(j *job) { j.Events = 60 })
 	worker := c.worker("one")

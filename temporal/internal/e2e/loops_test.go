@@ -11,8 +11,9 @@ import (
 	"github.com/agentscript/agentscript/diag"
 )
 
-// Promise 31.7 (temporal): a script may compute for seconds: it is taken for no deadlock, and makes no events but those of a few
-// histories. One that computes beyond its bound fails within three seconds with the line, and is not tried again and again.
+// Promise 31.7 (temporal): a script may compute for seconds: it is not taken for a deadlock, and produces only the
+// events of a few histories. A script that computes beyond its bound fails within three seconds with the line, and is
+// not retried again and again.
 func TestPromise_31_7_Loops(t *testing.T) {
 	shared(t)
 	t.Run("long", longLoop)
@@ -58,8 +59,8 @@ func endlessLoop(t *testing.T) {
 	})
 }
 
-// Promise 31.56 (temporal): what is under way beside a branch that computes comes to its end before the run goes on in a history
-// whose tasks may take longer, and is not done again.
+// Promise 31.56 (temporal): effects in progress next to a branch that computes finish before the run continues in a
+// history whose tasks may take longer, and are not repeated.
 func TestPromise_31_56_ComputesBesideEffects(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

@@ -13,8 +13,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 31.36 (temporal): what one worker lacks another one on the same queue has: runs and effects that the first one refuses
-// are taken by the second one, and what must not happen twice happens once.
+// Promise 31.36 (temporal): runs and effects that one worker refuses because it lacks something are taken by another
+// worker on the same queue that has it, and what must not happen twice happens once.
 func TestPromise_31_36_AnotherWorkerTakesIt(t *testing.T) {
 	shared(t)
 	t.Parallel()
@@ -81,8 +81,8 @@ def main(what = str):
     return fallback([a, b], "call pay " + what)
 `
 
-// Promise 31.37 (temporal): what no worker has fails when one was looked for long enough, and names each worker and what it lacks;
-// what no worker had before fails at once.
+// Promise 31.37 (temporal): if no worker has what is needed, the run or the effect fails after the search time, and the
+// error names each worker and what it lacks. What no worker had before is not searched for again and fails immediately.
 func TestPromise_31_37_NoWorkerHasIt(t *testing.T) {
 	shared(t)
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestPromise_31_37_NoWorkerHasIt(t *testing.T) {
 	}
 }
 
-// Promise 31.38 (temporal): a run under way, and what it is sent, reach the worker that has what others lack.
+// Promise 31.38 (temporal): a run in progress, and what is sent to it, reach the worker that has what others lack.
 func TestPromise_31_38_HandedOn(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -150,7 +150,7 @@ func (c *cluster) sendGo(id string) {
 	}
 }
 
-// Promise 31.39 (temporal): a run that waits for a worker can be cancelled and looked at.
+// Promise 31.39 (temporal): a run that waits for a worker can be cancelled and inspected.
 func TestPromise_31_39_CancelledMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t), func(j *job) { j.Find = time.Minute })

@@ -88,8 +88,8 @@ def main(what = str):
     return "%s %s %s %s" % (first, tool, str(bad), word)
 `
 
-// Promise 31.20 (temporal): the secrets of workers are in no history and in no blob, whatever models and tools say; with a codec
-// that encrypts neither holds any text of prompts, answers, scripts, results and failures.
+// Promise 31.20 (temporal): the secrets of workers are in no history and in no blob, whatever models and tools say.
+// With a codec that encrypts, neither contains any text of prompts, answers, scripts, results and failures.
 func TestPromise_31_20_NoSecrets(t *testing.T) {
 	shared(t)
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-// Promise 31.30 (temporal): what a model writes passes beside the history as it is written; when its worker is lost the
-// answer begins anew with the next attempt, whose pieces are what is recorded.
+// Promise 31.30 (temporal): the text that a model writes is streamed outside the history while it is written. If its
+// worker is lost, the answer begins again with the next attempt, whose pieces are those that are recorded.
 func TestPromise_31_30_Stream(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.job.Stream = c.job.World + ".stream"
@@ -48,8 +48,8 @@ func TestPromise_31_30_Stream(t *testing.T) {
 	}
 }
 
-// Promise 31.31 (temporal): a run that is pinned has all that it was granted be done by one worker, across histories; when that
-// is lost it fails with AS786.
+// Promise 31.31 (temporal): everything that a pinned run was granted is carried out by one worker, across histories. If
+// that worker is lost, the run fails with AS786.
 func TestPromise_31_31_Pinned(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		t.Run(map[bool]string{false: "stays", true: "lost"}[kill], func(t *testing.T) {
@@ -84,7 +84,7 @@ def main():
 	}
 }
 
-// Promise 31.32 (temporal): runs that are listed say by search attributes whose they are, how far they are and what they
+// Promise 31.32 (temporal): the search attributes of listed runs say whose they are, how far they are and what they
 // cost.
 func TestPromise_31_32_Listed(t *testing.T) {
 	c := newCluster(t, shared(t))
@@ -107,7 +107,7 @@ def main():
 	found("done")
 }
 
-// Promise 31.33 (temporal): why a run is cancelled stands in its end.
+// Promise 31.33 (temporal): the end of a cancelled run contains the reason for its cancellation.
 func TestPromise_31_33_WhyCancelled(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.worker("one")
@@ -130,7 +130,7 @@ def main():
 	}
 }
 
-// Promise 31.34 (temporal): what a run that goes on has recorded is read while it does, however much that is.
+// Promise 31.34 (temporal): what a run has recorded can be read while the run continues, however much it is.
 func TestPromise_31_34_ReadMeanwhile(t *testing.T) {
 	c := newCluster(t, shared(t))
 	c.worker("one")

@@ -18,8 +18,8 @@ func (c *cluster) wantSmall(id string) {
 	}
 }
 
-// Promise 31.9 (temporal): results of 3 MB, and requests and results of 100 KB, stand apart from the history, which stays
-// small, and each effect is carried out once.
+// Promise 31.9 (temporal): results of 3 MB, and requests and results of 100 KB, are stored outside the history, which
+// stays small, and each effect is carried out once.
 func TestPromise_31_9_LargeResults(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -43,7 +43,7 @@ def main(n = int):
 	c.wantEffects(301)
 }
 
-// Promise 31.27 (temporal): a fan-out of 200 requests of 50 KB is sent in parts that the server takes, each once.
+// Promise 31.27 (temporal): a fan-out of 200 requests of 50 KB is sent in parts that the server accepts, each once.
 func TestPromise_31_27_LargeFanOut(t *testing.T) {
 	shared(t)
 	t.Parallel()
@@ -68,7 +68,7 @@ def main(n = int):
 
 // Promise 31.22 (temporal): a run may have 20,000 effects.
 //
-// It has 2,000 where AGENTSCRIPT_TEMPORAL_FULL is not set.
+// It has 2,000 effects if AGENTSCRIPT_TEMPORAL_FULL is not set.
 func TestPromise_31_22_ManyEffects(t *testing.T) {
 	n := 20_000
 	if !full() {

@@ -10,8 +10,8 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
-// Promise 31.55 (temporal): a worker many times slower than others carries out a script that computes: the server waits for it, and
-// where a task ended too late a run is not computed for ever.
+// Promise 31.55 (temporal): a worker many times slower than others can execute a script that computes: the server waits
+// for it, and if a task ended too late, the run is not computed over and over.
 func TestPromise_31_55_SlowWorker(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))

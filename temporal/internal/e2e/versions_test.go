@@ -12,8 +12,8 @@ import (
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
-// Promise 31.17 (temporal): a worker takes no runs of another abi: they wait, who looks at them learns that no worker answers, and
-// they go on with one that does.
+// Promise 31.17 (temporal): a worker takes no runs of another abi: the runs wait, a reader learns that no worker
+// answers, and they continue with a worker of their abi.
 func TestPromise_31_17_AnotherABI(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -33,7 +33,8 @@ func TestPromise_31_17_AnotherABI(t *testing.T) {
 	c.wantEffects(3)
 }
 
-// Promise 31.29 (temporal): runs of versions of a script go on beside each other on one worker, each with its own.
+// Promise 31.29 (temporal): runs of different versions of a script continue next to each other on one worker, each with
+// its own version.
 func TestPromise_31_29_AnotherVersion(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shared(t))
@@ -51,8 +52,8 @@ func TestPromise_31_29_AnotherVersion(t *testing.T) {
 	c.wantEffects(2)
 }
 
-// Promise 31.18 (temporal): where all workers lack a tool of a script its runs fail, and say which tool it is and on which
-// worker.
+// Promise 31.18 (temporal): if all workers lack a tool of a script, its runs fail with an error that names the tool and
+// the worker.
 func TestPromise_31_18_ToolMissing(t *testing.T) {
 	t.Parallel()
 	shared(t)
