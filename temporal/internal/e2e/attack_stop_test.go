@@ -86,7 +86,8 @@ func TestPromise_31_49_WorkerStopped(t *testing.T) {
 	_ = first.Process.Signal(syscall.SIGTERM)
 	_ = first.Wait()
 	t.Logf("the worker ended after %s", time.Since(begun))
-	step := c.waitingStep(id)
-	t.Log(step.ID, step.State)
+	if step := c.waitingStep(id); !strings.Contains(step.ID, "tool:pay") || c.payments() != 1 {
+		t.Errorf("%s waits after %d payments", step.ID, c.payments())
+	}
 	_ = c.CancelRun(t.Context(), id, "")
 }

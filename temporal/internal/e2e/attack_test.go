@@ -256,5 +256,8 @@ def main():
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(c.waitEnd(id).Text, string(c.waitEnd(id).Err))
+	c.wantDone(id, "slow x")
+	if n := calls.Load(); n != 2 {
+		t.Errorf("the tool was called %d times, want 2", n)
+	}
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,8 @@ func TestPromise_31_37_NoWorkerHasIt(t *testing.T) {
 				c.worker("flows", func(j *job) { j.Flows = true })
 			}
 			begun := time.Now()
-			e := c.wantFailed(c.startRun(seekingScript, withArgs(map[string]any{"what": "it"})))
+			id := c.startRun(seekingScript, withArgs(map[string]any{"what": "it"}))
+			e := c.wantFailed(id)
 			took := time.Since(begun)
 			for _, word := range []string{"worker one: ", "worker two: ", "pay"} {
 				if !strings.Contains(e.Error(), word) {
@@ -108,6 +110,19 @@ func TestPromise_31_37_NoWorkerHasIt(t *testing.T) {
 			}
 			if took < 6*time.Second || took > 20*time.Second {
 				t.Errorf("after %s", took)
+			}
+			tries := map[string]int{} // of the tool, by the agent that calls it
+			for _, events := range c.histories(id) {
+				for _, event := range events {
+					if id := event.GetActivityTaskScheduledEventAttributes().GetActivityId(); strings.Contains(id, "tool:pay") {
+						agent := regexp.MustCompile("agent:[ab]#").FindString(id)
+						tries[agent]++
+					}
+				}
+			}
+			t.Log(tries)
+			if name == "the effect" && (tries["agent:a#"] < 2 || tries["agent:b#"] != 1) {
+				t.Errorf("tries of the tool: %v, want several of a and one of b", tries)
 			}
 		})
 	}
