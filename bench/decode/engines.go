@@ -20,7 +20,7 @@ type engine struct {
 	repairs bool // reads more than clean JSON
 	own     bool // the decoder that the others are peers of
 	node    bool
-	stack   int                            // the limit of its stack in a process of its own; 0 for no limit
+	stack   int                            // the limit of its stack in a separate process; 0 for no limit
 	decode  func(d *document) (any, error) // returns a *catalogue, a generable.Value, or what encoding/json decodes into any
 }
 

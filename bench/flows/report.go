@@ -101,7 +101,7 @@ func bars(all []*figures) []measure.Bar {
 		if b.allocs > 0 {
 			bar.Want += fmt.Sprintf(", %s allocations", measure.Figure(b.allocs))
 			bar.Got += fmt.Sprintf(", %s allocations", measure.Figure(allocs))
-			bar.Met = bar.Met && allocs < b.allocs+0.5 // a run has a few allocations of its own
+			bar.Met = bar.Met && allocs < b.allocs+0.5 // the run itself allocates a little
 		}
 		out = append(out, bar)
 	}

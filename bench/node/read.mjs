@@ -10,7 +10,7 @@ import { parse as parseBestEffort, setErrorLogger } from "best-effort-json-parse
 import { jsonrepair } from "jsonrepair";
 import { parse } from "partial-json";
 
-// BAML reads the return value of a function in a program. The closest equivalent of no type is a type of all JSON values.
+// BAML reads the return value of a function in a program. The closest that it has to no type is a type of all JSON values.
 const { BamlRuntime } = createRequire(import.meta.url)("./node_modules/@boundaryml/baml/native.js");
 const program = `
 client<llm> None {

@@ -73,10 +73,10 @@ func Of(ctx context.Context) Clock {
 	return Machine{}
 }
 
-// Await makes a handler wait until done is closed, or until ctx ends, and then returns the error of ctx. In virtual
-// time the other branches of the run continue meanwhile; a handler that waits in any other way stops them. In virtual
-// time Await must be called on the goroutine that the handler was called on: on another one, the clock of the
-// cooperative scheduler returns an error at once.
+// Await makes a handler wait until done is closed. If ctx ends first, it returns the error of ctx. In virtual time the
+// other branches of the run continue meanwhile; a handler that waits in any other way stops them. In virtual time Await
+// must be called on the goroutine that the handler was called on: on another one, the clock of the cooperative
+// scheduler returns an error at once.
 func Await(ctx context.Context, done <-chan struct{}) error {
 	if c := runClockOf(ctx); c != nil {
 		if err := c.usable(); err != nil {
@@ -92,8 +92,8 @@ func Await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Sleep makes a handler wait until d has passed on its run's clock, or until ctx ends, and then returns the error of
-// ctx. As with [Await], the goroutine must be the handler's in virtual time.
+// Sleep makes a handler wait until d has passed on its run's clock. If ctx ends first, it returns the error of ctx. As
+// with [Await], the goroutine must be the handler's in virtual time.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -124,8 +124,8 @@ func Turn(ctx context.Context) {
 	}
 }
 
-// Last makes a handler wait until nothing else of its run can make progress except by a time limit, or until ctx ends,
-// and then returns the error of ctx. On the machine's time this cannot be known, and Last does not wait.
+// Last makes a handler wait until nothing else of its run can make progress except by a time limit. If ctx ends first,
+// it returns the error of ctx. On the machine's time this cannot be known, and Last does not wait.
 func Last(ctx context.Context) error {
 	c := runClockOf(ctx)
 	if c == nil {

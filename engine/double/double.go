@@ -54,7 +54,7 @@ type Test interface {
 	// Different describes how two values differ, as lines.
 	Different(got, want generable.Value) string
 
-	// Skip marks the test as skipped and gives the reason.
+	// Skip marks the test as skipped, with a reason.
 	Skip(reason string)
 	// Sub begins a test inside this one. It returns false if that test is not selected to run.
 	Sub(name string, at diag.Pos) (Test, bool)

@@ -22,7 +22,7 @@ type Server struct {
 	Resource string // the URL of the MCP server; must be set before use
 
 	// Faults and special cases, set before use or by Authorize.
-	Meta      map[string]any // replaces entries of the server's metadata
+	Meta      map[string]any // adds or replaces entries of the server's metadata
 	Describes func() (status int, body map[string]any)
 	Authorize func(answer url.Values) // changes the parameters of the redirect back to the client
 	Token     http.HandlerFunc        // answers requests for tokens, unless it writes nothing

@@ -1,6 +1,6 @@
 // Package sorting sorts lists with one copy of the algorithm for all types of items. The compiler makes a copy of
-// slices.SortStableFunc, some 15 kB of the binary, for each type of struct. Hot code should still use that: it is
-// faster.
+// slices.SortStableFunc, some 15 kB of the binary, for each type of struct. Such a copy is faster, so hot code should
+// use slices.SortStableFunc.
 package sorting
 
 import "sort"

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Brief shortens a text that comes from another party.
+// Brief returns a text from another party as [Plain] returns it, clipped to 400 characters.
 func Brief(s string) string {
 	return Clip(strings.ToValidUTF8(Plain(s), ""), 400)
 }

@@ -12,8 +12,8 @@ func Quote(s string) string { return string(AppendQuoted(nil, s)) }
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character. The line separators that
-// are not allowed in JavaScript strings are escaped.
+// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character. The line separators U+2028
+// and U+2029, which JavaScript did not always accept in strings, are escaped.
 func AppendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
