@@ -1,6 +1,6 @@
 # agentscript: `make` builds the command, `make test` tests it, `make run` shows a flow.
 #
-# The product is built and tested without cgo. Only the race detector needs a C compiler.
+# The product builds and passes its tests without cgo. Only the race detector needs a C compiler.
 
 GO          ?= go
 BIN         := bin/agentscript
@@ -11,7 +11,7 @@ PLATFORMS   := linux darwin windows
 TARGETS     := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 EXAMPLE     ?= examples/review.star "def f(): pass" --scripted examples/review.jsonl
 FUZZTIME    ?= 30s
-# The development server of Temporal, and how tests are told that there is none.
+# The development server of Temporal, and the prefix that runs tests without a server.
 SERVER      ?= bin/agentscript-temporal-devserver
 NOSERVER    := env -u AGENTSCRIPT_TEMPORAL_SERVER -u AGENTSCRIPT_TEMPORAL
 BENCH       ?= .
@@ -24,9 +24,9 @@ E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples inte
 
 export CGO_ENABLED := 0
 
-# The released command leaves inlining out where time does not count: the command line, the terminal, MCP, HTTP and TLS. What a
-# run, the decoder and the check spend their time in keeps it, and so does SQLite, which is larger without. The last pattern that
-# fits a package wins. Functions begin at multiples of 16 bytes rather than 32. docs/decisions.md has the figures.
+# The released command disables inlining where speed does not matter: the command line, the terminal, MCP, HTTP and TLS. Code in
+# which a run, the decoder and the check spend their time keeps it, and so does SQLite, which is larger without. The last pattern
+# that matches a package wins. Functions are aligned to 16 bytes instead of 32. docs/decisions.md has the figures.
 P       := github.com/agentscript/agentscript
 COLD    := github.com/... net/... vendor/... crypto/tls crypto/x509 database/sql/... encoding/asn1 encoding/gob text/template/...
 HOT     := $(addprefix $P/engine,/internal/... /run /sched /journal /event) $P/engine \
@@ -38,14 +38,14 @@ GCFLAGS := $(patsubst %,-gcflags=%=-l,$(COLD)) $(patsubst %,-gcflags=%=,$(HOT))
 
 all: build
 
-## build: the stripped command in bin/, its version taken from git
+## build: the stripped command in bin/, with its version from git
 build:
 	$(GO) build -trimpath $(GCFLAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
 
-## test: vet, the tests of the examples, then all others, the long ones at a smaller size
+## test: vet, the tests of the examples, then all other tests, the long ones at a smaller size
 #
-# With -trimpath all three use what one of them compiled, and so do tests that build the command. `make build` shares with
-# them the packages that GCFLAGS leaves as they are.
+# With -trimpath, these three commands and the tests that build the command share compiled packages. `make build` shares
+# those packages with them that GCFLAGS does not change.
 test:
 	$(GO) vet -trimpath ./...
 	$(GO) run -trimpath ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
@@ -53,60 +53,60 @@ test:
 
 ## race: the same tests under the race detector, which needs a C compiler
 #
-# The tests of the tree and of the pages run one goroutine over text, and the commands that they
-# build: they are as good without it.
+# The tests of the tree and of the pages read text in one goroutine and run commands that they build. The race detector
+# finds nothing more in them.
 race:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS) \
 		$$($(GO) list ./... | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
 
-## check: every test at its full size, as the product is built: without cgo and the race detector, which has allocations of its own
+## check: every test at its full size, as the product is built: without cgo and without the race detector, which allocates itself
 check:
 	$(GO) test -timeout 30m $(TESTFLAGS) ./...
 
-## bench: every benchmark with its allocations (BENCH, BENCHTIME, COUNT choose)
+## bench: every benchmark with its allocations (set BENCH, BENCHTIME, COUNT)
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...
 
-## bench-peers: the decoder beside its peers, in a module of its own (PEERS: -time, -only, -markdown)
+## bench-peers: compare the decoder with its peers, in a separate module (PEERS: -time, -only, -markdown)
 bench-peers:
 	cd bench && $(GO) run ./decode $(PEERS)
 
-## reading-peers: what the decoder and its peers make of broken JSON, written to docs/decoding.md (needs Node)
+## reading-peers: compare how the decoder and its peers read broken JSON, and update docs/decoding.md (needs Node)
 reading-peers:
 	d=$$(mktemp) && $(GO) test ./generable/lenient -run '^TestDocumentsForPeers$$' -count=1 -documents "$$d" && \
 	cd bench && $(GO) run ./reading -documents "$$d" -page ../docs/decoding.md && rm -f "$$d"
 
-## bench-flows: the engine beside its peers, in the same module (PEERS: -time, -only, -procs, -markdown)
+## bench-flows: compare the engine with its peers, in the same module (PEERS: -time, -only, -procs, -markdown)
 bench-flows:
 	cd bench && $(GO) run ./flows $(PEERS)
 
-## bench-test: that module's own tests, which no other target builds
+## bench-test: the tests of that module, which no other target builds
 bench-test:
 	cd bench && $(GO) vet ./... && $(GO) test ./...
 
-## sdks: requests and answers held against the providers' own clients, in a module of its own
+## sdks: check requests and answers against the providers' own clients, in a separate module
 sdks:
 	cd bench/sdks && $(GO) vet ./... && $(GO) test -count=1 ./...
 
-## temporal-server: a Temporal server for tests in bin/, in a module of its own (5 minutes the first time)
+## temporal-server: a Temporal server for tests in bin/, from a separate module (5 minutes the first time)
 temporal-server:
 	cd temporal/devserver && $(GO) build -trimpath -ldflags '-s -w' -o ../../$(SERVER) .
 
-## temporal: the stripped command of runs on Temporal in bin/, from a module of its own
+## temporal: the stripped command for runs on Temporal in bin/, from a separate module
 temporal:
 	cd temporal && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/agentscript-temporal ./cmd/agentscript-temporal
 
-## temporal-test: that module's tests in the test environment and the replayer, which need no server
+## temporal-test: the tests of that module in the test environment and the replayer, without a server
 temporal-test:
 	cd temporal && $(GO) vet ./... && $(NOSERVER) $(GO) test -vet=off -timeout 10m $(TESTFLAGS) ./...
 
-## temporal-race: the same under the race detector
+## temporal-race: the same tests under the race detector
 temporal-race:
 	cd temporal && CGO_ENABLED=1 $(NOSERVER) $(GO) test -race -short -vet=off -timeout 10m $(TESTFLAGS) ./...
 
-## temporal-e2e: that module's tests on a real server, with workers and servers that are killed, and the server's own
+## temporal-e2e: the tests of that module on a real server, with killed workers and servers, and the tests of the server
 #
-# What is skipped is printed with its reason. The server is built when there is none.
+# Skipped tests are printed with their reasons. The server is built if it is missing.
 temporal-e2e:
 	@[ -x "$(SERVER)" ] || $(MAKE) temporal-server
 	@mkdir -p bin
@@ -122,21 +122,21 @@ lint: vet-cross
 	$(GO) run $(STATICCHECK) ./...
 	cd temporal && $(GO) run $(STATICCHECK) ./...
 
-# SQLite, which only hosts link, takes minutes to build for each target: it is built for this one alone.
+# SQLite, which only hosts link, takes minutes to build for each target: it is built only for this machine.
 PORTABLE = $$($(GO) list ./... | grep -v /engine/store)
-# What has only tests is nothing to build.
+# A package with only tests has nothing to build.
 BUILT    = $$($(GO) list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v /engine/store)
 vet-cross:
 	$(GO) vet ./...
 	@set -e; for os in $(PLATFORMS); do echo "GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet $(PORTABLE); done
 	@set -e; cd temporal; for os in linux windows; do echo "temporal: GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet ./...; done
 
-## cross: every package that the command links builds for every target; vet-cross checks the types of the module temporal for windows
+## cross: build every package that the command links for every target; vet-cross checks the types of the module temporal for windows
 cross:
 	@set -e; for t in $(TARGETS); do \
 		echo "$$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build $(BUILT); done
 
-## fuzz: every fuzz target in turn, FUZZTIME each
+## fuzz: run every fuzz target in turn for FUZZTIME
 fuzz:
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' bash .ci/fuzz
 
@@ -144,7 +144,7 @@ fuzz:
 run: build
 	$(BIN) run $(EXAMPLE)
 
-## e2e: the finished command, the examples, the promises, a thousand kills, ten thousand calls that go wrong, and servers that others wrote (installed into a cache)
+## e2e: the finished command, the examples, the promises, a thousand kills, ten thousand failing calls, and third-party servers (installed into a cache)
 e2e: run
 	$(GO) test -count=1 $(E2E)
 	AGENTSCRIPT_KILLS=1000 $(GO) test -count=1 -v -timeout 60m -run '^TestPromise_30_(4|5|43|44|46|47|49)_' ./engine/store/sqlite ./internal/conformance >bin/kills.log || { cat bin/kills.log; exit 1; }
@@ -153,29 +153,29 @@ e2e: run
 	@GO='$(GO)' bash .ci/ollama || [ $$? = 3 ]
 	@GO='$(GO)' bash .ci/e2e
 
-## chaos: kills and stops processes of kept runs at random for KILLTIME, and prints what held
+## chaos: kill and stop processes of kept runs at random for KILLTIME, and print what was verified
 KILLTIME ?= 2m
 chaos:
 	@mkdir -p bin
 	AGENTSCRIPT_KILL_TIME=$(KILLTIME) $(GO) test -count=1 -v -vet=off -timeout 30m -run '^TestDurableChaos$$' ./internal/conformance >bin/chaos.log || { cat bin/chaos.log; exit 1; }
 	@grep ' kills and ' bin/chaos.log
 
-## golden: rewrite the golden files from what the code gives now; read the diff before committing
+## golden: rewrite the golden files from the current output of the code; read the diff before committing
 golden:
 	@set -e; for d in $$(grep -rlE --include='*_test.go' 'flag\.Bool\("update"' . | xargs -n1 dirname | sort -u); do \
 		echo "$(GO) test $$d -update"; $(GO) test "$$d" -update; done
 
-## prices: the table of prices and context windows, from its npm package (PRICES: its version)
+## prices: update the table of prices and context windows from its npm package (PRICES: its version)
 PRICES ?= 0.1.8
 prices:
 	d=$$(mktemp -d) && npm install --silent --no-audit --no-fund --prefix $$d @pydantic/genai-prices@$(PRICES) && \
 	node internal/tools/prices/extract.mjs $$d/node_modules/@pydantic/genai-prices engine/llm/prices $$(date -u +%F); rm -rf $$d
 
-## notices: the licence texts of all that the command links
+## notices: the license texts of everything that the command links
 notices:
 	$(GO) test ./internal/arch -run Notices -update
 
-## mutate: change covered lines of PACKAGES, N of them by SEED, and print what no test of TESTS notices
+## mutate: change N covered lines of PACKAGES, chosen by SEED, and print the changes that no test of TESTS notices
 PACKAGES ?= ./engine/...
 TESTS    ?= ./...
 N        ?= 20
@@ -183,14 +183,14 @@ SEED     ?= 1
 mutate:
 	$(GO) run ./internal/tools/mutate -n $(N) -seed $(SEED) -tests $(TESTS) $(PACKAGES)
 
-## conformance: run the promises and write docs/conformance.md; what their tests said is in bin/promises.log
+## conformance: run the tests of the promises and write docs/conformance.md; their output is in bin/promises.log
 conformance:
 	@mkdir -p bin
 	-$(GO) test -v -count=1 -timeout 30m -run '^TestPromise_' ./... >bin/promises.log 2>&1
 	-cd temporal && $(GO) test -v -count=1 -vet=off -timeout 12m ./... >>../bin/promises.log 2>&1
 	$(GO) run ./internal/tools/conformance bin/promises.log
 
-## docs: everything under docs/ that is generated
+## docs: regenerate the generated pages under docs/
 docs: conformance
 	$(GO) test ./internal/docs -run PagesAreFresh -update
 

@@ -6,7 +6,7 @@ import (
 	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
-// bars holds what was measured against what is wanted.
+// bars compares the measurements with the targets.
 func (b *bench) bars() []measure.Bar {
 	var all []measure.Bar
 	add := func(what, want, got string, met bool) {
@@ -65,7 +65,7 @@ func (b *bench) ownCells() (own []*cell) {
 	return own
 }
 
-// hostileBars tell the worst of the families for each figure.
+// hostileBars compares the worst family for each figure with its target.
 func (b *bench) hostileBars() []measure.Bar {
 	if b.hostilities == nil {
 		return nil

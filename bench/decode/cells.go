@@ -12,16 +12,16 @@ import (
 type cell struct {
 	engine *engine
 	doc    *document
-	as     string // the table it belongs to: a variant, or streamed
+	as     string // the table that it belongs to: a variant, or streamed
 	came   outcome
-	took   *measure.Measured // nil when there was nothing to measure
+	took   *measure.Measured // nil if nothing was measured
 }
 
-// mbs is how many millions of bytes are read in a second.
+// mbs returns the speed in millions of bytes per second.
 func (c *cell) mbs() float64 { return float64(len(c.doc.text)) / c.took.NS() * 1e3 }
 
-// documents measures all engines on all documents of a size in one group, so that each figure
-// can be set beside each other one.
+// documents measures all engines on all documents of a size in one group, so that all figures can be compared with each
+// other.
 func (b *bench) documents(s size, decode, stream bool) error {
 	var cells []*cell
 	for _, variant := range variants {
@@ -68,25 +68,26 @@ func (b *bench) documents(s size, decode, stream bool) error {
 		}
 	}
 	if b.node != nil {
-		return b.node.close() // and with it what it remembers of this size
+		return b.node.close() // which also drops the texts that it caches
 	}
 	return nil
 }
 
-// mostAgain is the size, in items, up to which decoding all again for each token ends in time.
+// mostAgain is the size, in items, up to which decoding everything again for each token finishes in time.
 const mostAgain = 26
 
-// documentLimit is how much more time a document has than a text of a family: some are longer.
+// documentLimit is the factor by which the time limit of a document exceeds that of a text of a family: some documents
+// are longer.
 const documentLimit = 4
 
-// save writes a document where other processes find it.
+// save writes a document to a file, for other processes.
 func (b *bench) save(d *document) (*document, error) {
 	b.saved++
 	d.file = filepath.Join(b.dir, fmt.Sprintf("%d.txt", b.saved))
 	return d, os.WriteFile(d.file, []byte(d.text), 0o600)
 }
 
-// cellOf finds a cell that was measured.
+// cellOf returns a cell that was measured.
 func (b *bench) cellOf(engine, size, as string) *cell {
 	for _, c := range b.cells {
 		if c.engine.name == engine && c.doc.size == size && c.as == as && c.took != nil {
@@ -96,7 +97,7 @@ func (b *bench) cellOf(engine, size, as string) *cell {
 	return nil
 }
 
-// documentTables are one table for each variant.
+// documentTables returns one table for each variant.
 func (b *bench) documentTables() []measure.Table {
 	var all []measure.Table
 	for _, v := range []struct{ as, title string }{

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMain is the program itself when a test started it as a child.
+// TestMain runs the program itself if a test started this process as a child.
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) == "" {
 		os.Exit(m.Run())
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// The clean text must say what the truth says, and be as long as it is called.
+// The clean text must contain the truth, and be as long as its name says.
 func TestCleanDocumentsAreTheTruth(t *testing.T) {
 	for _, s := range sizes[:3] {
 		d := write(s, clean)
@@ -103,8 +103,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Every engine must be able to read what it is measured on, so that no figure stands for an
-// engine that was called in a wrong way.
+// Every engine must be able to read what it is measured on, so that no figure is that of an engine called incorrectly.
 func TestEnginesReadCleanJSON(t *testing.T) {
 	typ, err := catalogueType()
 	if err != nil {
@@ -116,7 +115,7 @@ func TestEnginesReadCleanJSON(t *testing.T) {
 		}
 		d := write(sizes[0], clean)
 		if strings.HasPrefix(e.name, "kaptinlin") {
-			// It takes quotes in a text for the end of it.
+			// It takes a quote in a text for the end of the text.
 			d.text = strings.ReplaceAll(d.text, `\"`, "'")
 			if _, err := e.decode(d); err != nil {
 				t.Errorf("%s: %v", e.name, err)
@@ -166,7 +165,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// A whole run in small: every part, and children that end, fail, and are stopped.
+// TestRun makes a small complete run: all parts, and children that exit, fail, and are stopped.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: starts processes")

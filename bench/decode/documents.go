@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// catalogue is what the documents hold, as a Go program would declare it.
+// catalogue is the value of the documents, as a Go program would declare it.
 type catalogue struct {
 	Name  string `json:"name"`
 	Items []item `json:"items"`
@@ -31,7 +31,7 @@ const catalogueName = `Überblick "A"`
 
 var severities = []string{"low", "medium", "high"}
 
-// itemAt is the i-th item of every catalogue: the truth that results are compared with.
+// itemAt returns the i-th item of every catalogue: the truth that results are compared with.
 func itemAt(i int) item {
 	return item{
 		ID:       1<<40 + int64(i),
@@ -44,14 +44,14 @@ func itemAt(i int) item {
 	}
 }
 
-// document is a text to decode and what it must come to.
+// document is a text to decode, with the expected result.
 type document struct {
 	size    string // as tables name it: "1.8 KB"
 	variant string
 	text    string
-	raw     []byte // the same, for decoders that read bytes
-	file    string // the same, for other processes
-	whole   int    // items that stand in the text from brace to brace; at most one more begins
+	raw     []byte // the text, for decoders that read bytes
+	file    string // a file with the text, for other processes
+	whole   int    // the number of complete items in the text; at most one more begins
 }
 
 const (
@@ -62,7 +62,7 @@ const (
 
 var variants = []string{clean, fenced, broken}
 
-// size is a length of document, by its number of items.
+// size is a length of documents, as a number of items.
 type size struct {
 	name  string
 	items int
@@ -70,7 +70,7 @@ type size struct {
 
 var sizes = []size{{"1.8 KB", 6}, {"8 KB", 26}, {"159 KB", 510}, {"15 MB", 47_500}}
 
-// write makes a variant of the catalogue of n items.
+// write writes a variant of the catalogue with as many items as s says.
 func write(s size, variant string) *document {
 	d := &document{size: s.name, variant: variant, whole: s.items}
 	var b strings.Builder
@@ -119,8 +119,7 @@ func writeClean(b *strings.Builder, it item) {
     }`, it.ID, escape(it.Title), it.Severity, it.Score, it.Done, it.Tags[0], it.Tags[1], it.Tags[2], it.Span.From, it.Span.To)
 }
 
-// writeBroken leaves quotes off keys, puts commas too many and comments, and writes literals as
-// Python does.
+// writeBroken leaves the quotes off keys, adds superfluous commas and comments, and writes literals as in Python.
 func writeBroken(b *strings.Builder, it item, i int) {
 	done := "False"
 	if it.Done {

@@ -14,14 +14,14 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// engine is a decoder. Those of Go have decode, those of Node are known to the script there.
+// engine is a decoder. Go decoders have decode; decoders of Node are in the script.
 type engine struct {
 	name    string
 	repairs bool // reads more than clean JSON
 	own     bool // the decoder that the others are peers of
 	node    bool
-	stack   int                            // what its stack may grow to in a process of its own; 0 for no limit
-	decode  func(d *document) (any, error) // a *catalogue, a generable.Value or what encoding/json makes of any
+	stack   int                            // the limit of its stack in a separate process; 0 for no limit
+	decode  func(d *document) (any, error) // returns a *catalogue, a generable.Value, or what encoding/json decodes into any
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 	stdAny   = "encoding/json, any"
 )
 
-// engines lists the decoders. Each is called the way that is fastest for it.
+// engines lists the decoders. Each is called in its fastest way.
 func engines(t *generable.Type) []*engine {
 	own := func(t *generable.Type) func(d *document) (any, error) {
 		return func(d *document) (any, error) {
@@ -58,7 +58,7 @@ func engines(t *generable.Type) []*engine {
 	}
 }
 
-// deep has no limit of nesting, for the texts that are nothing but nesting.
+// deep decodes without a limit of depth, for texts of nothing but nesting.
 func deep(d *document) (any, error) {
 	return ownResult(lenient.Decode(nil, d.text, generable.Options{MaxDepth: math.MaxInt}))
 }
@@ -98,7 +98,7 @@ func repaired(repair func(string) (string, error)) func(d *document) (any, error
 	}
 }
 
-// catalogueType is the schema of the documents.
+// catalogueType returns the schema of the documents.
 func catalogueType() (*generable.Type, error) {
 	var errs generable.FieldErrors
 	made := func(t *generable.Type, e generable.FieldErrors) *generable.Type {

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// family makes texts of about n bytes that are built to make a decoder slow, or to kill it.
+// family makes texts of about n bytes that are designed to make a decoder slow or to crash it.
 type family struct {
 	name string
 	make func(n int) string
@@ -14,7 +14,7 @@ func wrap(open, unit, end string) func(int) string {
 	return func(n int) string { return open + strings.Repeat(unit, max(1, n/len(unit))) + end }
 }
 
-// halves opens for half of the text and closes for the other.
+// halves makes texts whose first half opens and whose second half closes.
 func halves(open, end string) func(int) string {
 	return func(n int) string {
 		k := max(1, n/(len(open)+len(end)))

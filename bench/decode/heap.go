@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// heapEnv makes each collection stop the world, so that what is found alive was alive, and none
-// of it made meanwhile.
+// heapEnv makes each collection stop the world, so that the heap found alive was alive at that time and nothing was
+// allocated meanwhile.
 const heapEnv = "GODEBUG=gcstoptheworld=1"
 
-// peakHeap is how many bytes are live at the peak while a text is decoded and its result held,
-// beyond the text and for each byte of it. The collector runs at every tenth that the heap
-// grows by; what it finds alive is looked at between its runs. The process is left with these
-// settings.
+// peakHeap returns the peak of live bytes while a text is decoded and its result held, without the text itself, per
+// byte of the text. The collector runs whenever the heap has grown by a tenth, and between its runs peakHeap reads how
+// much it found alive. The process keeps these settings.
 func peakHeap(d *document, decode func(*document) (any, error)) float64 {
-	runtime.GOMAXPROCS(2) // one decodes, one looks
+	runtime.GOMAXPROCS(2) // one decodes, one reads the metrics
 	debug.SetGCPercent(10)
 	runtime.GC()
 	base := liveHeap()
@@ -43,7 +42,7 @@ func peakHeap(d *document, decode func(*document) (any, error)) float64 {
 	return float64(top-min(base, top)) / float64(len(d.text))
 }
 
-// liveHeap is what the last collection found alive.
+// liveHeap returns how many bytes the last collection found alive.
 func liveHeap() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)

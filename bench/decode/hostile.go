@@ -9,29 +9,29 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// hostility is what one family did.
+// hostility is the result for one family.
 type hostility struct {
 	family family
-	small  *measure.Measured // ours at half of the size
-	large  *measure.Measured // ours at the size
-	visits float64           // bytes looked at, for each of the text
-	own    outcome           // of weigh, with the default limit of depth
-	deep   outcome           // and without a limit
+	small  *measure.Measured // this decoder at half the size
+	large  *measure.Measured // this decoder at the full size
+	visits float64           // bytes visited per byte of the text
+	own    outcome           // the result of weigh, with the default limit of depth
+	deep   outcome           // the same without a limit
 	peers  []string
 }
 
-// stackLimit is what the stack of a goroutine may grow to while a family is decoded. It is the
-// same for all sizes of text: a decoder that recurses dies of it.
+// stackLimit bounds the stack of a goroutine while a family is decoded. It is the same for all sizes of text, so a
+// recursive decoder dies of it.
 const stackLimit = 64 << 10
 
-// weighLimit is how much more time than a peer a decoder has while it is weighed: the collector
+// weighLimit is the factor by which the time limit of a decoder that is weighed exceeds that of a peer: the collector
 // runs all the time.
 const weighLimit = 4
 
-// peerSizes are the sizes that a peer is given, until one is too much for it.
+// peerSizes are the sizes that a peer receives, in order, until one is too large for it.
 var peerSizes = []int{10_000, 100_000, 1_000_000}
 
-// hostile runs the families. Ours is measured at the full size, the peers up to theirs.
+// hostile runs the families. This decoder is measured at the full size, the peers at peerSizes.
 func (b *bench) hostile() error {
 	own, err := engineNamed(ownAny)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *bench) hostile() error {
 	return nil
 }
 
-// peers are the decoders that are meant for broken texts.
+// peers returns the decoders that are made for broken texts.
 func (b *bench) peers() []*engine {
 	var all []*engine
 	for _, e := range b.engines {
@@ -79,8 +79,7 @@ func (b *bench) peers() []*engine {
 	return all
 }
 
-// peer gives a family to a peer, longer and longer, and tells how long the last took or what
-// ended it.
+// peer runs a peer on longer and longer texts of a family, and returns how long the last one took or why it ended.
 func (b *bench) peer(e *engine, f family) (string, error) {
 	said := ""
 	for _, n := range peerSizes {
@@ -105,13 +104,13 @@ func (b *bench) peer(e *engine, f family) (string, error) {
 	return said, nil
 }
 
-// bracketsCell is one engine on nothing but opening brackets.
+// bracketsCell is the result of one engine for a text of only opening brackets.
 type bracketsCell struct {
 	engine *engine
 	came   outcome
 }
 
-// brackets gives every engine the text that kills those that recurse.
+// brackets runs every engine on the text that kills recursive decoders.
 func (b *bench) brackets() error {
 	d, err := b.save(&document{text: families[0].make(b.hostileSize)})
 	if err != nil {
@@ -169,7 +168,7 @@ func (b *bench) hostileTables() []measure.Table {
 	return append(all, own, peers)
 }
 
-// heapOf is the figure that weigh gave, or why there is none.
+// heapOf returns the figure that weigh measured, or the reason for its absence.
 func (b *bench) heapOf(o outcome) string {
 	if said := o.says(weighLimit * b.limit); said != "" {
 		return said
@@ -177,7 +176,7 @@ func (b *bench) heapOf(o outcome) string {
 	return measure.Figure(o.Heap)
 }
 
-// growth is how much longer the text takes than half of it.
+// growth returns how many times longer the text takes than half of it.
 func (h *hostility) growth() float64 { return measure.Ratio(h.large, h.small) }
 
 func amount(n int) string {
@@ -190,5 +189,5 @@ func amount(n int) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// defaultLimit is what a peer may take for a hostile text.
+// defaultLimit is the time limit of a peer for a hostile text.
 const defaultLimit = 5 * time.Second

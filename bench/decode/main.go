@@ -1,11 +1,10 @@
-// Command decode measures the decoder beside its peers, all in one run: how fast each reads
-// clean, fenced, broken and arriving JSON, how much of it comes out right, and what texts that
-// are built to hurt do to it.
+// Command decode compares the decoder with its peers in one run: how fast each reads clean, fenced, broken and streamed
+// JSON, how much of the result is right, and how each copes with hostile texts.
 //
 //	go run ./decode [-time 1s] [-rounds 9] [-only REGEXP] [-markdown]
 //
-// Time is CPU time of one thread, the median of the rounds, in which all take turns. The peers
-// of npm are measured when Node is there.
+// Time is the CPU time of one thread, as the median of the rounds. In each round all engines take turns. The peers from
+// npm are measured if Node is installed.
 package main
 
 import (
@@ -25,17 +24,17 @@ import (
 
 // bench is one run of the benchmark.
 type bench struct {
-	time        time.Duration // what each measurement takes, over all rounds
+	time        time.Duration // for each measurement, over all rounds
 	rounds      int
-	limit       time.Duration // what a peer may take for a hostile text
+	limit       time.Duration // of a peer for a hostile text
 	hostileSize int           // bytes of a hostile text
 	markdown    bool
 	log         io.Writer
 
-	self    string // this program, to be started again for what may not survive
-	dir     string // the texts, for other processes
+	self    string // the path of this program, which is started again for what may crash
+	dir     string // the directory of the texts, for other processes
 	saved   int
-	node    *node // nil when there is none
+	node    *node // nil without Node
 	engines []*engine
 	streams []*engine
 
@@ -96,7 +95,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// parts are what can be run alone.
+// parts are the parts of the benchmark that can be run alone.
 var parts = []struct {
 	name string
 	run  func(b *bench) error
@@ -116,7 +115,7 @@ func partNames() (names []string) {
 	return names
 }
 
-// open prepares a run and says what it is run on.
+// open prepares a run and reports the machine and the versions.
 func (b *bench) open(nodeDir string) error {
 	t, err := catalogueType()
 	if err != nil {
@@ -143,7 +142,7 @@ func (b *bench) open(nodeDir string) error {
 
 func (b *bench) progress(format string, args ...any) { fmt.Fprintf(b.log, format+"\n", args...) }
 
-// allEngines are those that a child finds by name.
+// allEngines returns the engines that a child finds by name.
 func allEngines(t *generable.Type) []*engine {
 	all := append(engines(t), streams(t)...)
 	return append(all, &engine{name: ownDeep, own: true, repairs: true, decode: deep})

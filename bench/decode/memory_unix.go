@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// limitMemory has the process die of what needs more, instead of the machine.
+// limitMemory makes the process, and not the machine, fail if it needs more memory.
 func limitMemory(bytes uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: bytes, Max: bytes})
 }

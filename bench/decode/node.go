@@ -16,8 +16,8 @@ import (
 	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
-// node runs the decoders of npm: each text once in a process of its own, or again and again in
-// one that stays, so that they take their turns with those of Go.
+// node runs the decoders from npm: each text once in a separate process, or repeatedly in a process that stays alive,
+// so that they take turns with the Go decoders.
 type node struct {
 	dir     string
 	version string
@@ -28,8 +28,8 @@ type node struct {
 
 const nodeScript = "decode.mjs"
 
-// openNode finds Node and the packages of the lock file, which it installs when they are not
-// there. The error says why there are no figures of Node.
+// openNode finds Node and the packages of the lock file, which it installs if they are missing. The error says why
+// there are no figures for Node.
 func openNode(dir string) (*node, error) {
 	out, err := exec.Command("node", "--version").Output()
 	if err != nil {
@@ -48,14 +48,14 @@ func openNode(dir string) (*node, error) {
 	return n, nil
 }
 
-// command runs the script. One thread is what the Go engines have too.
+// command runs the script in one thread, like the Go engines.
 func (n *node) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "node", append([]string{"--single-threaded", nodeScript}, args...)...)
 	cmd.Dir = n.dir
 	return cmd
 }
 
-// serve starts the process that stays.
+// serve starts the process that stays alive.
 func (n *node) serve() error {
 	n.server = n.command(context.Background(), "serve")
 	n.server.Stderr = os.Stderr
@@ -71,7 +71,7 @@ func (n *node) serve() error {
 	return n.server.Start()
 }
 
-// close ends the process that stays: it reads the end of its input.
+// close ends the process that stays alive by closing its input.
 func (n *node) close() error {
 	if n.server == nil {
 		return nil
@@ -82,7 +82,7 @@ func (n *node) close() error {
 	return err
 }
 
-// inNode is a task of the process that stays.
+// inNode is a task for the process that stays alive.
 type inNode struct {
 	node   *node
 	engine string

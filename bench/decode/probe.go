@@ -17,21 +17,21 @@ import (
 	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
-// outcome is what came of decoding one text once in a process of its own. Some decoders do not
-// survive some texts, and some do not end.
+// outcome is the result of decoding one text once in a separate process. Some decoders crash on some texts, and some do
+// not terminate.
 type outcome struct {
 	CPU   time.Duration `json:"cpu_ns"`
-	Err   string        `json:"error"` // the decoder's own
+	Err   string        `json:"error"` // the decoder's error
 	Score score         `json:"score"`
-	Heap  float64       `json:"heap"` // of weigh: live bytes at the peak for each byte of the text
-	Died  string        `json:"-"`    // how the process ended, if not by itself
-	Over  bool          `json:"-"`    // it was stopped at the limit of time
+	Heap  float64       `json:"heap"` // from weigh: the peak of live bytes per byte of the text
+	Died  string        `json:"-"`    // how the process ended, unless it exited by itself
+	Over  bool          `json:"-"`    // it was stopped at the time limit
 
-	Value json.RawMessage `json:"value,omitempty"` // Node's result; it is judged here
+	Value json.RawMessage `json:"value,omitempty"` // Node's result, which reap judges
 }
 
-// probe lets an engine decode a text in another process that is stopped after limit. With no
-// whole items the value is not looked at.
+// probe decodes a text with an engine in another process, which is stopped after limit. If the document has no whole
+// items, the value is not checked.
 func (b *bench) probe(e *engine, d *document, limit time.Duration) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -41,8 +41,8 @@ func (b *bench) probe(e *engine, d *document, limit time.Duration) outcome {
 	return reap(ctx, b.again(ctx, e, d), d)
 }
 
-// weigh is probe for what an engine needs of heap, with stacks that must not grow beyond
-// stackLimit: the process dies when one does.
+// weigh is like probe, but measures the heap that an engine needs, with stacks limited to stackLimit: a larger stack
+// ends the process.
 func (b *bench) weigh(e *engine, d *document, limit time.Duration) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -51,7 +51,7 @@ func (b *bench) weigh(e *engine, d *document, limit time.Duration) outcome {
 	return reap(ctx, cmd, d)
 }
 
-// again is this program as a child.
+// again returns the command that runs this program as a child.
 func (b *bench) again(ctx context.Context, e *engine, d *document, more ...string) *exec.Cmd {
 	args := append([]string{"-child", e.name, "-file", d.file, "-variant", d.variant, "-items", strconv.Itoa(d.whole)}, more...)
 	cmd := exec.CommandContext(ctx, b.self, args...)
@@ -59,7 +59,7 @@ func (b *bench) again(ctx context.Context, e *engine, d *document, more ...strin
 	return cmd
 }
 
-// reap runs a child and reads what it printed, or how it ended.
+// reap runs a child and reads its output, or how it ended.
 func reap(ctx context.Context, cmd *exec.Cmd, d *document) outcome {
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
@@ -89,7 +89,7 @@ func reap(ctx context.Context, cmd *exec.Cmd, d *document) outcome {
 	return o
 }
 
-// says is a failure in a few words, and "" for a result.
+// says describes a failure in a few words. It returns "" for a result.
 func (o outcome) says(limit time.Duration) string {
 	switch {
 	case o.Over:
@@ -102,13 +102,13 @@ func (o outcome) says(limit time.Duration) string {
 	return ""
 }
 
-// childEnv marks a process that was started by probe, for a test's program.
+// childEnv marks a process that probe started, for the program of a test.
 const childEnv = "AGENTSCRIPT_BENCH_CHILD"
 
-// childMemory is what a child may map.
+// childMemory is the most memory that a child may map.
 const childMemory = 8 << 30
 
-// child is the other side of probe and weigh, for engines of Go.
+// child is the child's side of probe and weigh, for Go engines.
 func child(name, file, variant string, items int, weigh bool, stdout io.Writer) error {
 	if err := limitMemory(childMemory); err != nil {
 		return err

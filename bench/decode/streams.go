@@ -16,7 +16,7 @@ const (
 
 const ownEvents = "agentscript, events"
 
-// streams lists what decodes a text while it arrives. The last value is the result.
+// streams lists the engines that decode a text while it arrives. The last value is the result.
 func streams(t *generable.Type) []*engine {
 	return []*engine{
 		{name: "agentscript, nobody listens", own: true, decode: func(d *document) (any, error) {

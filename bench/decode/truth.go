@@ -9,11 +9,11 @@ import (
 	"github.com/agentscript/agentscript/generable/govalue"
 )
 
-// score is how much of a result is right: a fast wrong answer is none.
+// score says how much of a result is right: a fast but wrong answer scores nothing.
 type score struct {
-	Exact int  // items that are as they were written
-	Total int  // items that the text holds
-	Junk  bool // the root is not the catalogue alone, or has items that were never written
+	Exact int  // items that are exactly as written
+	Total int  // items in the text
+	Junk  bool // the root is more than the catalogue, or has items that were never written
 }
 
 func (s score) String() string {
@@ -26,8 +26,8 @@ func (s score) String() string {
 
 func (s score) perfect() bool { return s.Exact == s.Total && !s.Junk }
 
-// judge compares a result with what a document of so many whole items was written from. One
-// item more, which the end of the text cut, may be there in any state.
+// judge compares a result with what the document was written from. whole is the number of complete items. If cut is
+// true, one more item, which the end of the text cut off, may be present in any state.
 func judge(result any, whole int, cut bool) score {
 	s := score{Total: whole}
 	name, items, other := catalogueOf(result)
@@ -44,7 +44,7 @@ func judge(result any, whole int, cut bool) score {
 	return s
 }
 
-// catalogueOf takes a result apart; other is true when the root has more, or is something else.
+// catalogueOf splits a result into its parts. other is true if the root has more members, or is something else.
 func catalogueOf(result any) (name string, items []any, other bool) {
 	switch r := result.(type) {
 	case *catalogue:
@@ -66,7 +66,7 @@ func catalogueOf(result any) (name string, items []any, other bool) {
 	return "", nil, true
 }
 
-// itemOf reads an item of a result: a struct, or a map with exactly its members.
+// itemOf reads an item of a result: a struct, or a map with exactly the members of an item.
 func itemOf(v any) (item, bool) {
 	if it, ok := v.(item); ok {
 		return it, true
@@ -96,7 +96,7 @@ func itemOf(v any) (item, bool) {
 	return it, all
 }
 
-// integer accepts what decoders without a type make of one: a float that is exactly it.
+// integer accepts the forms in which untyped decoders return an integer, such as a float with exactly its value.
 func integer(v any) (int64, bool) {
 	switch n := v.(type) {
 	case int64:

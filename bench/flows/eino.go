@@ -7,8 +7,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 )
 
-// eino compiles a graph once and invokes it any number of times. A chain is its short form for
-// what runs one after the other.
+// eino compiles a graph once and invokes it any number of times. A chain is its short form for a sequence.
 
 func einoStep(i int, s step) *compose.Lambda {
 	return compose.InvokableLambda(func(_ context.Context, x string) (string, error) { return s.do(i, x), nil })
@@ -30,7 +29,7 @@ func einoChain(size int, s step) (once, error) {
 	return invoke(r, err, input)
 }
 
-// einoFanout gives a map, by the names of the branches.
+// einoFanout returns a map by the names of the branches.
 func einoFanout(size int, s step) (once, error) {
 	p := compose.NewParallel()
 	for i := range size {
@@ -42,7 +41,7 @@ func einoFanout(size int, s step) (once, error) {
 	return invoke(r, err, input)
 }
 
-// einoGraph keeps the first error of many calls.
+// einoGraph keeps the first error of several calls.
 type einoGraph[I, O any] struct {
 	*compose.Graph[I, O]
 	err error
@@ -68,7 +67,7 @@ func (g *einoGraph[I, O]) compiled(input I, opts ...compose.GraphCompileOption) 
 
 func einoName(i int) string { return fmt.Sprintf("step%d", i) }
 
-// einoLine is a chain as a graph.
+// einoLine is a chain written as a graph.
 func einoLine(size int, s step) (once, error) {
 	g := newEinoGraph[string, string]()
 	last := compose.START

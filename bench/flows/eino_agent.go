@@ -45,7 +45,7 @@ func einoTools() (compose.ToolsNodeConfig, error) {
 	return compose.ToolsNodeConfig{Tools: []tool.BaseTool{look}}, err
 }
 
-// einoReact is the agent of the library's flows.
+// einoReact is the agent of the library's flow package.
 func einoReact(turns int, _ step) (once, error) {
 	ctx := context.Background()
 	tools, err := einoTools()
@@ -67,7 +67,7 @@ func einoReact(turns int, _ step) (once, error) {
 	}, nil
 }
 
-// einoADK is the agent of the library's kit for agents, whose runner tells of it in events.
+// einoADK is the agent of the library's agent development kit, whose runner reports events.
 func einoADK(turns int, _ step) (once, error) {
 	ctx := context.Background()
 	tools, err := einoTools()

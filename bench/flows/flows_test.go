@@ -12,10 +12,10 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// small are sizes at which every program is run, beside the smallest that it is measured at.
+// small are the sizes at which every program is run in tests, in addition to the smallest one that is measured.
 var small = map[string]int{"loop": 7, "fan-out": 10, "waiting": 10, "check": 100}
 
-// Every engine must come to the same, node by node, so that no figure stands for something else.
+// Every engine must return the same result, node by node, so that all figures are for the same work.
 func TestEveryProgramComesToTheSame(t *testing.T) {
 	for _, s := range shapes {
 		size := small[s.name]
@@ -31,7 +31,7 @@ func TestEveryProgramComesToTheSame(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for range 2 { // what was made is used again
+				for range 2 { // a program can be run more than once
 					got, err := run()
 					if err != nil {
 						t.Fatal(err)
@@ -55,7 +55,7 @@ func TestEveryProgramComesToTheSame(t *testing.T) {
 	}
 }
 
-// expected yields nodes of a shape that its result must tell of.
+// expected yields nodes of a shape that its result must mention.
 func expected(shape string, size int) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := range size {
@@ -69,7 +69,7 @@ func expected(shape string, size int) func(func(int) bool) {
 	}
 }
 
-// shown makes a text of a result, whatever an engine gives it as.
+// shown returns a result as text, whatever type an engine uses for it.
 func shown(t *testing.T, got any) string {
 	t.Helper()
 	switch v := got.(type) {
@@ -95,7 +95,7 @@ func shown(t *testing.T, got any) string {
 	return string(text)
 }
 
-// A branch must take both ways, or only one of them was measured.
+// A branch must take both ways, or else only one of them is measured.
 func TestBranchTakesBothWays(t *testing.T) {
 	run, err := plainBranch(3, step{marks: true})
 	if err != nil {
@@ -125,7 +125,7 @@ func TestSizesOfAConversation(t *testing.T) {
 	}
 }
 
-// A whole run in small.
+// TestRun makes a small complete run.
 func TestRun(t *testing.T) {
 	for _, markdown := range []string{"-markdown=false", "-markdown"} {
 		var out, log bytes.Buffer

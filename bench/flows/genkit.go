@@ -10,17 +10,17 @@ import (
 	"github.com/firebase/genkit/go/genkit"
 )
 
-// genkit's flows are Go functions whose steps it traces: one after the other, in an if, in a for
-// and in goroutines are as Go has them. Nothing is built and nothing can be checked beforehand.
+// genkit's flows are Go functions whose steps are traced. Sequences, conditions, loops and goroutines are those of Go.
+// Nothing is built, and nothing can be checked beforehand.
 
-// newGenkit is a registry for one program, so that names do not meet. What it does to signals is
-// undone: this program is to end when it is told to.
+// newGenkit returns a registry for one program, so that names do not collide. It undoes what genkit does to signals:
+// this program must end when a signal asks it to.
 func newGenkit() *genkit.Genkit {
 	defer signal.Reset(os.Interrupt, syscall.SIGTERM)
 	return genkit.Init(context.Background())
 }
 
-// genkitFlow makes a flow of a function, run with an input.
+// genkitFlow makes a flow of a function that is run with an input.
 func genkitFlow[I, O any](input I, f func(context.Context, I) (O, error)) (once, error) {
 	flow := genkit.DefineFlow(newGenkit(), "flow", f)
 	return func() (any, error) { return flow.Run(context.Background(), input) }, nil

@@ -6,10 +6,10 @@ import (
 	"github.com/tmc/langchaingo/chains"
 )
 
-// langchaingo composes chains in sequence, and applies one chain to many inputs at once. For what
-// decides and repeats it has no operators: there its chains are called by Go.
+// langchaingo composes chains in sequence, and applies one chain to many inputs at once. It has no operators for
+// decisions and repetition: there, Go code calls its chains.
 
-// The keys by which a simple sequence hands on.
+// The keys under which a simple sequence passes values on.
 const (
 	keyIn  = "input"
 	keyOut = "output"
@@ -34,8 +34,8 @@ func langchainChain(size int, s step) (once, error) {
 	return func() (any, error) { return chains.Run(context.Background(), c, input) }, nil
 }
 
-// langchainApply applies one chain to many inputs, which also say which node it is. It has the
-// library's own number of workers, or as many as there are inputs.
+// langchainApply applies one chain to many inputs, each of which includes the index of its node. It uses the library's
+// default number of workers, or as many workers as inputs.
 func langchainApply(perInput int) func(int, step) (once, error) {
 	return func(size int, s step) (once, error) {
 		c := chains.NewTransform(func(_ context.Context, in map[string]any, _ ...chains.ChainCallOption) (map[string]any, error) {

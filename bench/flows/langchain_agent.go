@@ -27,7 +27,7 @@ func (m langchainModel) GenerateContent(_ context.Context, conversation []llms.M
 			}
 		}
 	}
-	said := &llms.ContentChoice{Content: "```json" + answer + "```"} // the form that the library's parser wants
+	said := &llms.ContentChoice{Content: "```json" + answer + "```"} // the form that the library's parser expects
 	if calls(answered, m.turns) {
 		said = &llms.ContentChoice{ToolCalls: []llms.ToolCall{{ID: "call_1", Type: "function",
 			FunctionCall: &llms.FunctionCall{Name: toolName, Arguments: toolArgs}}}}
@@ -35,7 +35,7 @@ func (m langchainModel) GenerateContent(_ context.Context, conversation []llms.M
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{said}}, nil
 }
 
-// langchainLook is the tool: the library gives tools a text.
+// langchainLook is the tool. The library passes a text to tools.
 type langchainLook struct{}
 
 var _ tools.Tool = langchainLook{}

@@ -1,9 +1,9 @@
-// Command flows measures what a step of a flow costs beside its peers, all in one run: chains,
-// fan-outs, branches, loops, building, and the turns of an agent, each of the same shape for all.
+// Command flows compares the cost of a step of a flow with that of peers in one run: chains, fan-outs, branches, loops,
+// building, and the turns of an agent. Each has the same shape for all engines.
 //
 //	go run ./flows [-time 1s] [-rounds 9] [-only REGEXP] [-procs N] [-markdown]
 //
-// Time is CPU time, the least of the rounds, in which all take turns.
+// Time is CPU time, as the minimum of the rounds. In each round all programs take turns.
 package main
 
 import (

@@ -2,8 +2,8 @@ package main
 
 import "sync"
 
-// meeting is a place where so many wait for each other, again and again: what runs fewer of them
-// at the same time never gets past it.
+// meeting is a barrier at which size goroutines wait for each other, again and again. A program that runs fewer of them
+// concurrently never passes it.
 type meeting struct {
 	mu    sync.Mutex
 	all   *sync.Cond

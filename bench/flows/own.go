@@ -12,7 +12,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// flow composes in Go, as a host does that embeds the engine without its language.
+// composer composes flows in Go, as a host does that embeds the engine without its language.
 type composer struct {
 	*flow.Session
 	input generable.Value
@@ -22,7 +22,7 @@ func newFlow(input generable.Value) *composer { return &composer{flow.NewSession
 
 func (f *composer) site(what string) flow.Site { return flow.Site{What: what} }
 
-// node is a step as a node.
+// node returns a step as a node.
 func (f *composer) node(i int, s step) *flow.Node {
 	name := fmt.Sprintf("step%d", i)
 	return f.Fn(flow.Site{What: "fn", Name: name}, engine.GoFunc(name, 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
@@ -31,7 +31,7 @@ func (f *composer) node(i int, s step) *flow.Node {
 	}), generable.StrT, generable.StrT)
 }
 
-// nodes are the first steps, as nodes.
+// nodes returns the first size steps as nodes.
 func (f *composer) nodes(size int, s step) []*flow.Node {
 	all := make([]*flow.Node, size)
 	for i := range all {
@@ -40,7 +40,7 @@ func (f *composer) nodes(size int, s step) []*flow.Node {
 	return all
 }
 
-// checked ends composing.
+// checked ends the composition and returns the flow as a program.
 func (f *composer) checked(main *flow.Node) (once, error) {
 	if found := f.Diagnostics(); found.HasErrors() {
 		return nil, fmt.Errorf("the flow is not sound: %w", found)
@@ -49,7 +49,7 @@ func (f *composer) checked(main *flow.Node) (once, error) {
 	return exec(main, f.input), nil
 }
 
-// exec runs a node with nobody listening.
+// exec runs a node without listeners.
 func exec(main *flow.Node, input generable.Value) once {
 	spec := &run.Spec{Node: main, Input: input}
 	return func() (any, error) { return run.Exec(sched.NewGoSched(context.Background()), spec) }
@@ -65,7 +65,7 @@ func ownFanout(size int, s step) (once, error) {
 	return f.checked(f.Par(f.site("par"), flow.ParOptions{}, f.nodes(size, s)...))
 }
 
-// whether is a condition on a text as a callback.
+// whether returns a condition on a text as a callback.
 func whether(c func(string) bool) engine.Func {
 	return engine.GoFunc("when", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		text, _ := args[0].AsStr()
@@ -100,7 +100,7 @@ func ownGraph(size int, s step) (once, error) {
 	return f.checked(f.Graph(f.site("graph"), all[0], edges, flow.GraphOptions{}))
 }
 
-// count is a step that adds one.
+// count returns a step that adds one.
 func (f *composer) count() *flow.Node {
 	return f.Fn(flow.Site{What: "fn", Name: "count"}, engine.GoFunc("count", 1, func(_ engine.Branch, args []generable.Value) (generable.Value, error) {
 		i, _ := args[0].AsInt()

@@ -62,7 +62,7 @@ func ownModel(turns int) engine.Handler {
 	})
 }
 
-// ownModule loads the agent, and tells what runs its effects.
+// ownModule loads the agent, and returns the handlers of its effects.
 func ownModule(turns int) (*agentscript.Module, engine.Handlers, error) {
 	tool, err := ownLook()
 	if err != nil {
@@ -73,7 +73,7 @@ func ownModule(turns int) (*agentscript.Module, engine.Handlers, error) {
 	return mod, engine.Handlers{engine.EffectModel: ownModel(turns), engine.EffectTool: agent.HostTools{toolName: &tool}}, err
 }
 
-// ownAgent is a whole run in a goroutine of its own, which can be watched and cancelled.
+// ownAgent is a complete run in its own goroutine, which can be watched and cancelled.
 func ownAgent(turns int, _ step) (once, error) {
 	mod, handlers, err := ownModule(turns)
 	if err != nil {
@@ -84,7 +84,7 @@ func ownAgent(turns int, _ step) (once, error) {
 	}, nil
 }
 
-// ownAgentHere runs the same in the goroutine that calls, as the other libraries do.
+// ownAgentHere runs the same agent in the calling goroutine, as the other libraries do.
 func ownAgentHere(turns int, _ step) (once, error) {
 	mod, handlers, err := ownModule(turns)
 	if err != nil {

@@ -15,7 +15,7 @@ const entry = "flow.star"
 
 func files(source string) fstest.MapFS { return fstest.MapFS{entry: {Data: []byte(source)}} }
 
-// starlarkChain is a chain that a script makes, of steps with bodies in Starlark.
+// starlarkChain is a chain that a script composes, of steps with bodies in Starlark.
 func starlarkChain(size int, s step) (once, error) {
 	body := "lambda s: s"
 	if s.marks {
@@ -56,7 +56,7 @@ judged%[1]d = judge%[1]d.branch({Accepted%[1]d: pick("note"), Refused%[1]d: fn(l
 flow%[1]d = coder%[1]d >> fn(summary%[1]d, input = Draft%[1]d, output = str) >> judged%[1]d
 `
 
-// ownCheck checks a script of so many lines. The result is how many of them there are.
+// ownCheck checks a script with size lines. The result is the number of its lines.
 func ownCheck(size int, _ step) (once, error) {
 	var source strings.Builder
 	for i := range size / strings.Count(chapter, "\n") {

@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// What the shapes mean, in plain Go without an engine: every other program must come to the same.
+// This file defines the shapes in plain Go without an engine. Every other program must return the same results.
 
 func plainChain(size int, s step) (once, error) {
 	return func() (any, error) {
@@ -26,10 +26,10 @@ func plainFanout(size int, s step) (once, error) {
 	}, nil
 }
 
-// odd decides a branch.
+// odd is the condition of branches.
 func odd(s string) bool { return len(s)%2 == 1 }
 
-// The nodes of decision i of a branch.
+// The nodes of the i-th decision of a branch.
 func asks(i int) int   { return 3 * i }
 func ifOdd(i int) int  { return 3*i + 1 }
 func ifEven(i int) int { return 3*i + 2 }
@@ -48,7 +48,7 @@ func plainBranch(size int, s step) (once, error) {
 	}, nil
 }
 
-// A loop counts to its size.
+// plainLoop counts to size.
 func plainLoop(size int, _ step) (once, error) {
 	return func() (any, error) {
 		i := 0

@@ -10,10 +10,10 @@ import (
 	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
-// command is how to repeat the figures.
+// command is the command that repeats the figures.
 const command = "make bench-flows"
 
-// report writes everything that was measured: first the bars, then the figures.
+// report writes all results: first the bars, then the figures.
 func report(w io.Writer, all []*figures, markdown bool) {
 	measure.Bars(w, bars(all), markdown, command)
 	for _, f := range all {
@@ -26,8 +26,8 @@ func report(w io.Writer, all []*figures, markdown bool) {
 	fmt.Fprintf(w, "\nVersions: %s.\n", strings.Join(versions(), ", "))
 }
 
-// table has a row for each program: time and allocations per unit at each size, and how many
-// times ours that is.
+// table returns a row for each program: time and allocations per unit at each size, and the time as a multiple of
+// agentscript's.
 func (f *figures) table() measure.Table {
 	t := measure.Table{Title: f.shape.title + ": per " + f.shape.unit, Head: []string{"engine"}}
 	for _, n := range f.shape.sizes {
@@ -47,7 +47,7 @@ func (f *figures) table() measure.Table {
 			}
 			row, allocs = append(row, short(ns)), append(allocs, measure.Figure(a))
 			if ours, _, ok := f.per(own, n); ok && ours > 0 {
-				factor = measure.Figure(ns / ours) // of the largest size that it was given
+				factor = measure.Figure(ns / ours) // at the largest size at which the program runs
 			}
 		}
 		t.Rows = append(t.Rows, append(append(row, allocs...), factor))
@@ -55,7 +55,7 @@ func (f *figures) table() measure.Table {
 	return t
 }
 
-// short writes a time that may be some nanoseconds.
+// short formats a time that may be a few nanoseconds.
 func short(ns float64) string {
 	if ns < 1000 {
 		return fmt.Sprintf("%.3g ns", ns)
@@ -63,15 +63,15 @@ func short(ns float64) string {
 	return measure.Duration(ns)
 }
 
-// bars holds what was measured against what is wanted.
+// bars compares the measurements with the targets.
 func bars(all []*figures) []measure.Bar {
 	var out []measure.Bar
 	for _, b := range []struct {
 		shape, engine string
 		size          int
 		what          string
-		units         float64 // of the bar: the figure is of so many
-		ns, allocs    float64 // at most; 0 allocations: as many as it takes
+		units         float64 // the number of units that the figure is for
+		ns, allocs    float64 // the limits; 0 allocations: no limit
 	}{
 		{"chain", own, 100, "a Go step that does nothing, in a chain of 100 texts", 1, 250, 3},
 		{"chain", starlark, 100, "the same with a body in Starlark", 1, 600, 8},
@@ -101,14 +101,14 @@ func bars(all []*figures) []measure.Bar {
 		if b.allocs > 0 {
 			bar.Want += fmt.Sprintf(", %s allocations", measure.Figure(b.allocs))
 			bar.Got += fmt.Sprintf(", %s allocations", measure.Figure(allocs))
-			bar.Met = bar.Met && allocs < b.allocs+0.5 // a run has some of its own
+			bar.Met = bar.Met && allocs < b.allocs+0.5 // the run itself allocates a little
 		}
 		out = append(out, bar)
 	}
 	return out
 }
 
-// versions are those of the peers that this program was built with.
+// versions returns the versions of the peers that this program was built with.
 func versions() []string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

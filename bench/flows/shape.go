@@ -9,10 +9,10 @@ import (
 	"github.com/agentscript/agentscript/bench/internal/measure"
 )
 
-// shape is a flow of a size that every engine is given, in the way that its documentation shows.
+// shape is a flow of a given size. Every engine runs it in the way that the engine's documentation shows.
 type shape struct {
 	name, title string
-	unit        string // what a figure is for: of one run there are as many as its size says
+	unit        string // what a figure is for: a run has as many units as its size
 	sizes       []int
 	programs    []program
 	meet        bool // the nodes wait for each other
@@ -25,18 +25,18 @@ func (s *shape) step(size int) (body step) {
 	return body
 }
 
-// program is a shape as an engine has it.
+// program is an engine's version of a shape.
 type program struct {
 	engine string
 	make   func(size int, s step) (once, error)
 	most   int // the largest size, 0 for all
 }
 
-// step is the body of every node: nothing, so that a figure is what the engine itself takes.
-// In a test it marks which node it is, so that results tell what ran.
+// step is the body of every node. It does nothing, so that figures are the cost of the engine. In a test it marks the
+// node, so that results show what ran.
 type step struct {
 	marks bool
-	meets *meeting // where all nodes of a flow wait for each other, nil when they do not
+	meets *meeting // where all nodes of a flow wait for each other; nil if they do not
 }
 
 func (s step) do(node int, x string) string {
@@ -48,18 +48,18 @@ func (s step) do(node int, x string) string {
 	}
 	x += "." + strconv.Itoa(node)
 	if node%3 == 1 {
-		x += "!" // so that decisions differ
+		x += "!" // makes decisions differ
 	}
 	return x
 }
 
-// once runs what was made once.
+// once runs a program that was built once.
 type once func() (any, error)
 
-// input is what flows are given.
+// input is the input of flows.
 const input = "x"
 
-// The names that bars and factors go by.
+// The names of engines in bars and factors.
 const (
 	own      = "agentscript"
 	starlark = "agentscript, bodies in Starlark"
@@ -109,7 +109,7 @@ func shapeNames() (names []string) {
 	return names
 }
 
-// afresh is what makes a program and runs it, each time.
+// afresh returns a program that is built again for each run.
 func afresh(f func(int, step) (once, error)) func(int, step) (once, error) {
 	return func(size int, s step) (once, error) {
 		return func() (any, error) {
@@ -122,13 +122,13 @@ func afresh(f func(int, step) (once, error)) func(int, step) (once, error) {
 	}
 }
 
-// figures are what a shape was measured to take, by program and size.
+// figures are the measurements of a shape, by program and size.
 type figures struct {
 	shape *shape
-	took  [][]*measure.Measured // nil where the program is not given the size
+	took  [][]*measure.Measured // nil if the program does not run at that size
 }
 
-// measure measures all programs of a shape at all sizes; those of one size take turns.
+// measure measures all programs of a shape at all sizes. Programs of the same size take turns.
 func (s *shape) measure(total time.Duration, rounds int, log io.Writer) (*figures, error) {
 	f := &figures{shape: s, took: make([][]*measure.Measured, len(s.programs))}
 	for i := range f.took {
@@ -159,7 +159,7 @@ func (s *shape) measure(total time.Duration, rounds int, log io.Writer) (*figure
 	return f, nil
 }
 
-// per is what a program takes for one unit of its shape, in nanoseconds, and its allocations.
+// per returns the time of a program for one unit of its shape, in nanoseconds, and its allocations.
 func (f *figures) per(engine string, size int) (ns, allocs float64, ok bool) {
 	for i, p := range f.shape.programs {
 		for j, n := range f.shape.sizes {

@@ -1,7 +1,7 @@
-// The decoders of npm, for the benchmark in ../decode.
+// The decoders from npm, for the benchmark in ../decode.
 //
-//   node decode.mjs once ENGINE FILE WITH_VALUE   decodes once, prints {cpu_ns, error, value}
-//   node decode.mjs serve                         reads lines {engine, file, turns}, answers each with {cpu_ns, error}
+//   node decode.mjs once ENGINE FILE WITH_VALUE   decodes once and prints {cpu_ns, error, value}
+//   node decode.mjs serve                         reads lines of {engine, file, turns} and prints {cpu_ns, error} for each
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { jsonrepair } from "jsonrepair";
@@ -10,7 +10,7 @@ import { parse } from "partial-json";
 const engines = {
   "npm jsonrepair + JSON.parse": (text) => JSON.parse(jsonrepair(text)),
   "npm partial-json": (text) => parse(text),
-  // What a program does that shows an answer while it arrives: all of it again for each token.
+  // A program that shows an answer while it arrives parses all of it again for each token.
   "npm partial-json, all again for each token": (text) => {
     let value;
     for (let end = 4; end < text.length + 4; end += 4) value = parse(text.slice(0, end));

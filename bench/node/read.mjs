@@ -1,7 +1,7 @@
-// What the readers of npm make of texts, for the table of ../reading.
+// Reads texts with the readers from npm, for the table of ../reading.
 //
-//   node read.mjs < lines of {text}   prints for each {reader: value as JSON, or null when it is refused}
-//   node read.mjs corpus              prints the texts of the tests of best-effort-json-parser, as lines of {text, want}
+//   node read.mjs < lines of {text}   prints {reader: value as JSON, or null if refused} for each
+//   node read.mjs corpus              prints the texts in the tests of best-effort-json-parser as lines of {text, want}
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -10,7 +10,7 @@ import { parse as parseBestEffort, setErrorLogger } from "best-effort-json-parse
 import { jsonrepair } from "jsonrepair";
 import { parse } from "partial-json";
 
-// BAML reads what a function of a program returns. The nearest to no type is a type of all values of JSON.
+// BAML reads the return value of a function in a program. The closest that it has to no type is a type of all JSON values.
 const { BamlRuntime } = createRequire(import.meta.url)("./node_modules/@boundaryml/baml/native.js");
 const program = `
 client<llm> None {
@@ -34,7 +34,7 @@ const readers = {
   "best-effort": (text) => parseBestEffort(text),
 };
 
-setErrorLogger(() => {}); // of each text that it refuses
+setErrorLogger(() => {}); // it logs each text that it refuses
 parseBestEffort.onExtraToken = () => {};
 
 if (process.argv[2] === "corpus") {
@@ -45,7 +45,7 @@ if (process.argv[2] === "corpus") {
     try {
       const want = JSON.stringify(eval(`(${value})`));
       if (want !== undefined) process.stdout.write(JSON.stringify({ text, want: JSON.parse(want) }) + "\n");
-    } catch {} // its value is a variable of the test
+    } catch {} // the expected value refers to a variable of the test
   }
 } else {
   const baml = BamlRuntime.fromFiles(".", { "main.baml": program }, {});
@@ -63,7 +63,7 @@ if (process.argv[2] === "corpus") {
   }
 }
 
-// closed is the text from an offset on to the parenthesis that closes one which is open there.
+// closed returns the text from an offset up to the parenthesis that closes the one open at the offset.
 function closed(text, from) {
   for (let at = from, depth = 1; ; at++) {
     if (text[at] === "(") depth++;

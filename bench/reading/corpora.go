@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// modules publish their tests with their code, which hold the texts of the projects that they are ports of.
+// modules are ports that publish their tests with their code. The tests contain the texts of the original projects.
 var modules = []string{"github.com/kaptinlin/jsonrepair", "github.com/RealAlexandreAI/json-repair"}
 
-// spec is the package of npm whose tests come with it; those of the others do not.
+// spec is the npm package that publishes its tests; the other packages do not.
 const spec = "best-effort-json-parser"
 
-// published reads the texts of all tests that come with the peers.
+// published returns the texts of all tests that the peers publish.
 func published(node string) ([]text, error) {
 	texts, err := corpora()
 	if err != nil {
@@ -40,7 +40,7 @@ func published(node string) ([]text, error) {
 	return texts, nil
 }
 
-// corpora reads the texts from the tests of the modules, where the go command keeps them.
+// corpora reads the texts from the tests of the modules in the module cache.
 func corpora() ([]text, error) {
 	var texts []text
 	for _, module := range modules {
@@ -64,7 +64,7 @@ func corpora() ([]text, error) {
 	return texts, nil
 }
 
-// row is a text and its value, in a call of an assertion or in a literal of a table.
+// row returns a text and its value from a call of an assertion or from a literal in a table.
 func row(n ast.Node) (in, want string, ok bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -96,7 +96,7 @@ func row(n ast.Node) (in, want string, ok bool) {
 	return "", "", false
 }
 
-// literal is a text that is written out, also in parts.
+// literal returns the text of a string literal or of a concatenation of literals.
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -1,10 +1,10 @@
-// Command reading compares what the decoder and its peers make of the same broken JSON: of generated documents, whose
-// value is known, by the kind of what was broken, and of the texts in the tests of the peers that publish them.
+// Command reading compares how the decoder and its peers read the same broken JSON: generated documents with known
+// values, by the kind of fault, and the texts in the tests of those peers that publish them.
 //
 //	go run ./reading -documents FILE [-page FILE] [-node DIR]
 //
-// FILE has lines of {"family", "text", "want"}. The page has its section "Beside its peers" replaced; without a page
-// the section goes to the standard output. It is the same in every run.
+// FILE has lines of {"family", "text", "want"}. The command replaces the section "Beside its peers" of the page.
+// Without a page it prints the section to the standard output. The result is the same in every run.
 package main
 
 import (
@@ -18,12 +18,12 @@ import (
 	"strings"
 )
 
-// text is one text to be read, with the value that it stands for.
+// text is a text to read, with the value that it represents.
 type text struct {
 	Family string          `json:"family"`
 	Text   string          `json:"text"`
 	Want   json.RawMessage `json:"want"`
-	cut    bool            // it may end anywhere, and what is known of it is its value
+	cut    bool            // it may end anywhere, and its value is what is known of it
 }
 
 func main() {
@@ -65,7 +65,7 @@ func run(documents, page, node string) error {
 	return replace(page, section)
 }
 
-// readTexts reads the documents, and returns their hash beside them: the page says which documents its table is of.
+// readTexts reads the documents and returns them with their hash: the page says which documents its table is about.
 func readTexts(file string) (texts []text, hash string, err error) {
 	all, err := os.ReadFile(file)
 	if err != nil {
@@ -82,13 +82,13 @@ func readTexts(file string) (texts []text, hash string, err error) {
 	return texts, fmt.Sprintf("%x", sha256.Sum256(all)), nil
 }
 
-// same reports whether two texts of JSON are the same value.
+// same reports whether two JSON texts have the same value.
 func same(a, b string) bool {
 	var v, w any
 	return json.Unmarshal([]byte(a), &v) == nil && json.Unmarshal([]byte(b), &w) == nil && reflect.DeepEqual(v, w)
 }
 
-// heading begins the section, which the next heading of its level ends.
+// heading is the heading of the section, which ends at the next heading of the same level.
 const heading = "## Beside its peers\n"
 
 func replace(page, section string) error {

@@ -17,10 +17,10 @@ import (
 	"github.com/agentscript/agentscript/generable/lenient"
 )
 
-// names are the columns of the table, the decoder first. Those of npm have the names of the script.
+// names are the columns of the table, with the decoder first. Readers from npm have the same names as in the script.
 var names = []string{"agentscript", "BAML", "jsonrepair", "partial-json", "AI SDK", "best-effort", "jsonrepair for Go", "json_repair for Go"}
 
-// packages are those of npm that they are of.
+// packages are the npm packages of those readers.
 var packages = []string{"@boundaryml/baml", "jsonrepair", "partial-json", "ai", "best-effort-json-parser"}
 
 // versions returns all peers with their versions.
@@ -47,10 +47,10 @@ func versions(node string) ([]string, error) {
 	return all, nil
 }
 
-// reading is what each reader made of a text, as JSON; nil is a refusal.
+// reading holds the result of each reader for a text, as JSON; nil means that the reader refused it.
 type reading map[string]*string
 
-// readAll has all texts read by all readers.
+// readAll reads all texts with all readers.
 func readAll(texts []text, node string) ([]reading, error) {
 	read, err := readInNode(texts, node)
 	if err != nil {
@@ -70,7 +70,8 @@ func readAll(texts []text, node string) ([]reading, error) {
 	return read, nil
 }
 
-// repaired is the JSON that a repairer makes of a text; nil when it fails, panics, or makes none.
+// repaired returns the JSON that a repairer makes of a text. It returns nil if the repairer fails, panics, or returns
+// invalid JSON.
 func repaired(repair func(string) (string, error), text string) (value *string) {
 	defer func() {
 		if recover() != nil {
@@ -84,7 +85,7 @@ func repaired(repair func(string) (string, error), text string) (value *string) 
 	return &out
 }
 
-// install has npm install what the lock file names, when it is not there.
+// install makes npm install the packages of the lock file if they are missing.
 func install(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", packages[0])); err == nil {
 		return nil
@@ -97,10 +98,10 @@ func install(dir string) error {
 	return nil
 }
 
-// runNode runs the script, and returns what it prints.
+// runNode runs the script and returns its output.
 func runNode(dir string, in io.Reader, args ...string) ([]byte, error) {
 	script := exec.Command("node", append([]string{"read.mjs"}, args...)...)
-	var said bytes.Buffer // also of each text that a reader refuses
+	var said bytes.Buffer // readers also write to it about each text that they refuse
 	script.Dir, script.Stdin, script.Stderr = dir, in, &said
 	out, err := script.Output()
 	if err != nil {
@@ -109,7 +110,7 @@ func runNode(dir string, in io.Reader, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// readInNode has the script read all texts.
+// readInNode reads all texts with the script.
 func readInNode(texts []text, dir string) ([]reading, error) {
 	var in bytes.Buffer
 	lines := json.NewEncoder(&in)

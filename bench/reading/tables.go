@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// score counts what a reader made of the texts of a family.
+// score counts the results of a reader for the texts of a family.
 type score struct{ right, wrong, refused int }
 
 func (s *score) count(t text, value *string) {
@@ -22,7 +22,7 @@ func (s *score) count(t text, value *string) {
 
 func (s score) String() string { return fmt.Sprintf("%d / %d / %d", s.right, s.wrong, s.refused) }
 
-// table counts by family, in the order in which families come.
+// table counts by family. order lists the families in the order of the texts.
 func table(texts []text, read []reading) (order []string, scores map[string]map[string]*score) {
 	scores = map[string]map[string]*score{}
 	for i, t := range texts {
@@ -53,7 +53,7 @@ func rows(order []string, scores map[string]map[string]*score) string {
 	return b.String()
 }
 
-// families is the table of the generated documents, with where a peer is ahead.
+// families returns the table of the generated documents, and lists where a peer is better.
 func families(texts []text, read []reading) string {
 	order, scores := table(texts, read)
 	var b strings.Builder
@@ -74,7 +74,8 @@ func families(texts []text, read []reading) string {
 	return b.String()
 }
 
-// losses is the table of the published texts, with those that are not read as their tests say.
+// losses returns the table of the published texts, and lists those that the decoder does not read as their tests
+// expect.
 func losses(texts []text, read []reading) string {
 	order, scores := table(texts, read)
 	var b strings.Builder
@@ -93,7 +94,7 @@ func losses(texts []text, read []reading) string {
 	return b.String()
 }
 
-// code shows a text in a cell of a table.
+// code formats a text as code in a cell of a table.
 func code(s string) string {
 	q := strconv.QuoteToGraphic(s)
 	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
@@ -111,7 +112,7 @@ func code(s string) string {
 	return ticks + q + ticks
 }
 
-// intro takes the versions of the peers, and the hash of the documents.
+// intro has placeholders for the versions of the peers and the hash of the documents.
 const intro = "Documents that are generated with one fault each, whose value is known, read by the decoder without a type at the level\n" +
 	"`safe` and by its peers: how many come out right, wrong and refused. The peers are BAML, which has no reading without a\n" +
 	"type and is given one of all values of JSON, jsonrepair, partial-json, `parsePartialJson` of the AI SDK and\n" +

@@ -1,6 +1,5 @@
-// Package sarif holds what `check --format sarif` writes against the published JSON Schema of the
-// format, by a validator that others wrote. It stands in this module so that the product does not
-// depend on it.
+// Package sarif checks the output of `check --format sarif` against the published JSON Schema of the format, with a
+// third-party validator. It is in this module so that the product does not depend on the validator.
 package sarif
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/agentscript/agentscript/starlib"
 )
 
-// TestSchema validates the findings of every faulty script of the corpus.
+// TestSchema validates the findings of every faulty script in the corpus.
 func TestSchema(t *testing.T) {
 	files, err := filepath.Glob("../../starlib/testdata/errors/*.star")
 	if err != nil || len(files) == 0 {
@@ -45,7 +44,7 @@ func TestSchema(t *testing.T) {
 	validate(t, schema, "nothing", nil)
 }
 
-// published is the JSON Schema of SARIF 2.1.0, which the library keeps as a constant of its own.
+// published returns the JSON Schema of SARIF 2.1.0, which the library has as a constant.
 func published(t *testing.T) *gojsonschema.Schema {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", reflect.TypeFor[sarif.Report]().PkgPath()).Output()

@@ -16,13 +16,13 @@ import (
 
 func TestAnthropicRequests(t *testing.T) {
 	heldRequests[anthropic.MessageNewParams](t, "anthropic_*.json", 40, func(_ string, _, want map[string]any) {
-		delete(want, "stream") // the client adds it by the method that is called
+		delete(want, "stream") // the client adds it depending on the method
 		inBlocks(want)
 	})
 }
 
-// inBlocks writes the short form of a system text and of a tool's result as the client does: a
-// list of one block of text.
+// inBlocks converts the short form of a system text and of a tool's result to the form that the client writes: a list
+// with one text block.
 func inBlocks(request map[string]any) {
 	block := func(text any) []any { return []any{map[string]any{"type": "text", "text": text}} }
 	if s, ok := request["system"].(string); ok {
@@ -41,7 +41,7 @@ func inBlocks(request map[string]any) {
 	}
 }
 
-// TestAnthropicAnswers has the client and this module read the same answers, whole and streamed.
+// TestAnthropicAnswers checks that the client and this module read the same answers alike, whole and streamed.
 func TestAnthropicAnswers(t *testing.T) {
 	for name, reply := range map[string]llmtest.Reply{
 		"text":     {Text: "one two \"three\" <b>", In: 12, Out: 5},

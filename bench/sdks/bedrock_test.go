@@ -21,7 +21,7 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// framed writes a message by Amazon's own encoder.
+// framed encodes a message with Amazon's encoder.
 func framed(t *testing.T, kind, name, payload string) []byte {
 	t.Helper()
 	m := eventstream.Message{Payload: []byte(payload)}
@@ -54,7 +54,7 @@ var converseEvents = [][2]string{
 	{"metadata", `{"usage":{"inputTokens":3,"outputTokens":9,"totalTokens":12},"metrics":{"latencyMs":5}}`},
 }
 
-// bedrock is Amazon's client against a server that answers every request with body.
+// bedrock returns Amazon's client for a server that answers every request with body.
 func bedrock(t *testing.T, body []byte) *bedrockruntime.Client {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -107,7 +107,7 @@ func converse(t *testing.T, body []byte) (read, error) {
 	return r, stream.Err()
 }
 
-// TestBedrockStream has Amazon's client and this module read the same stream.
+// TestBedrockStream checks that Amazon's client and this module read the same stream alike.
 func TestBedrockStream(t *testing.T) {
 	var body []byte
 	for _, e := range converseEvents {
@@ -148,14 +148,14 @@ func TestBedrockStream(t *testing.T) {
 			t.Errorf("%s: %v, the client says %v", name, err, clientErr)
 		}
 	}
-	for n := range body { // the client passes over a cut
+	for n := range body { // the client ignores that a stream is cut off
 		if r, err := llm.DecodeExchange("bedrock", 200, nil, body[:n]); err == nil && (r.Text() != want.text || len(r.Calls()) != len(want.calls)) {
 			t.Fatalf("cut after %d bytes it is %+v", n, r)
 		}
 	}
 }
 
-// TestBedrockChunks: the events of a model that has a form of its own are put into chunks.
+// TestBedrockChunks checks the events of a model that has its own format: they are wrapped in chunks.
 func TestBedrockChunks(t *testing.T) {
 	var body []byte
 	for _, e := range []string{
@@ -174,7 +174,7 @@ func TestBedrockChunks(t *testing.T) {
 	}
 	stream := out.GetStream()
 	defer stream.Close()
-	var text strings.Builder // the same events as their own API would send them
+	var text strings.Builder // the same events as the model's own API would send them
 	for e := range stream.Events() {
 		text.WriteString("data: " + string(e.(*types.ResponseStreamMemberChunk).Value.Bytes) + "\n\n")
 	}

@@ -1,5 +1,5 @@
-// Package sdks holds what is sent to providers, and what is understood of their answers, against
-// the providers' own clients. It is a module of its own, so that nobody else downloads them:
+// Package sdks checks the requests to providers, and how their answers are read, against the providers' own clients. It
+// is a separate module so that users of the product do not download these clients:
 //
 //	make sdks
 package sdks

@@ -20,7 +20,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// geminiRequest is the body of a request in the client's own types.
+// geminiRequest is the body of a request in the client's types.
 type geminiRequest struct {
 	System     *genai.Content          `json:"systemInstruction,omitempty"`
 	Contents   []*genai.Content        `json:"contents"`
@@ -29,12 +29,12 @@ type geminiRequest struct {
 	Config     *genai.GenerationConfig `json:"generationConfig,omitempty"`
 }
 
-// unsigned is Google's word for a call that has no signature. It is sent as it stands, which the
-// client's type, made for signatures, cannot hold.
+// unsigned is Google's marker for a call without a signature. It is sent verbatim, which the client's type for
+// signatures cannot represent.
 const unsigned = "skip_thought_signature_validator"
 
-// TestGeminiRequests reads the recorded requests into the client's own types, which must know
-// every member, and writes them again: one that they know in another form would be changed.
+// TestGeminiRequests reads the recorded requests into the client's types, which must know every member, and writes them
+// again: a member that the types represent differently would change.
 func TestGeminiRequests(t *testing.T) {
 	files, err := filepath.Glob("../../engine/llm/testdata/requests/google*.json")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestGeminiRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.HasPrefix(data, []byte("{")) || strings.HasSuffix(file, "_extra.json") {
-			continue // an error instead of a request; members of the caller's own
+			continue // an error instead of a request, or members that the caller added
 		}
 		data = bytes.ReplaceAll(data, []byte(unsigned), []byte(base64.StdEncoding.EncodeToString([]byte(unsigned))))
 		var request geminiRequest
@@ -79,8 +79,8 @@ func TestGeminiRequests(t *testing.T) {
 	}
 }
 
-// withoutEmpty leaves out the empty members that the client's types leave out: of a call
-// without arguments, and the text of a part that is there for its signature.
+// withoutEmpty removes the empty members that the client's types omit: the arguments of a call without arguments, and
+// the text of a part that has only a signature.
 func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -112,8 +112,8 @@ func geminiPort(s *llmtest.Server) *llm.Registry {
 	return llm.New(llm.WithSecrets(llm.SecretsFunc(func(name string) (string, bool) { return key, name == "GEMINI_API_KEY" })), llm.WithBaseURL("google", s.URL))
 }
 
-// TestGeminiRequestLikeTheClients makes one call with all that the interface has, by the
-// provider's client and by this module: both must send the same.
+// TestGeminiRequestLikeTheClients makes one call that uses the whole interface, with the provider's client and with
+// this module: both must send the same request.
 func TestGeminiRequestLikeTheClients(t *testing.T) {
 	s := llmtest.New(llmtest.Reply{Text: `{"ok":true}`, Repeat: true})
 	defer s.Close()
@@ -196,7 +196,7 @@ func TestGeminiRequestLikeTheClients(t *testing.T) {
 	}
 }
 
-// TestGeminiAnswers has the client and this module read the same answers, whole and streamed.
+// TestGeminiAnswers checks that the client and this module read the same answers alike, whole and streamed.
 func TestGeminiAnswers(t *testing.T) {
 	for name, reply := range map[string]llmtest.Reply{
 		"text":     {Text: "one two \"three\" <b>", In: 12, Out: 5},
@@ -253,7 +253,7 @@ func geminiAsk(t *testing.T, r *llm.Registry, stream bool) read {
 		}
 		if c := p.Call; c != nil {
 			id := c.ID
-			if strings.HasPrefix(id, "call_") { // made here, where there was none
+			if strings.HasPrefix(id, "call_") { // this module made it because the answer had none
 				id = ""
 			}
 			m.calls = append(m.calls, [3]string{id, c.Name, c.Args})

@@ -14,13 +14,13 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// key is what every client here sends: one that is long enough to be used as a key.
+// key is the API key that every client here sends. It is long enough to be accepted as a key.
 const key = "test-key-of-no-one"
 
 func TestOpenAIRequests(t *testing.T) {
 	heldRequests[openai.ChatCompletionNewParams](t, "openai_*.json", 20, func(file string, got, want map[string]any) {
-		delete(want, "stream")                                      // the client adds it by the method that is called
-		if choice, ok := want["tool_choice"].(map[string]any); ok { // the client reads it as another of the kinds that a choice may be
+		delete(want, "stream")                                      // the client adds it depending on the method
+		if choice, ok := want["tool_choice"].(map[string]any); ok { // the client reads it as another variant of the choice
 			named, err := json.Marshal(openai.ToolChoiceOptionFunctionToolChoice(openai.ChatCompletionNamedToolChoiceFunctionParam{Name: "now"}))
 			var form map[string]any
 			if err != nil || json.Unmarshal(named, &form) != nil || !reflect.DeepEqual(choice, form) {
@@ -29,7 +29,7 @@ func TestOpenAIRequests(t *testing.T) {
 			delete(want, "tool_choice")
 			delete(got, "tool_choice")
 		}
-		// A result that answers no call has no id; the client, for which an id is required, writes it empty.
+		// A result that answers no call has no id. The client requires an id and writes an empty one.
 		written, _ := got["messages"].([]any)
 		for i, m := range want["messages"].([]any) {
 			if m := m.(map[string]any); m["role"] == "tool" && m["tool_call_id"] == nil && i < len(written) {
@@ -41,7 +41,7 @@ func TestOpenAIRequests(t *testing.T) {
 	})
 }
 
-// TestOpenAIAnswers has the client and this module read the same answers, whole and streamed.
+// TestOpenAIAnswers checks that the client and this module read the same answers alike, whole and streamed.
 func TestOpenAIAnswers(t *testing.T) {
 	for name, reply := range map[string]llmtest.Reply{
 		"text":  {Text: "one two \"three\" <b>", In: 12, Out: 5},

@@ -27,9 +27,9 @@ import (
 	"github.com/agentscript/agentscript/engine/model"
 )
 
-// heldRequests reads the recorded requests into a client's own type T and writes them again: a member
-// that it does not know, or knows in another form, would be lost or changed. same takes out of both what
-// the client has in a place of its own. There are at least so many.
+// heldRequests reads the recorded requests into a client's type T and writes them again: a member that T does not know,
+// or represents differently, would be lost or changed. same removes from both sides what the client represents
+// elsewhere. There must be at least least requests.
 func heldRequests[T any](t *testing.T, pattern string, least int, same func(file string, got, want map[string]any)) {
 	t.Helper()
 	files, err := filepath.Glob("../../engine/llm/testdata/requests/" + pattern)
@@ -43,7 +43,7 @@ func heldRequests[T any](t *testing.T, pattern string, least int, same func(file
 			t.Fatal(err)
 		}
 		if !bytes.HasPrefix(data, []byte("{")) || strings.HasSuffix(file, "_extra.json") {
-			continue // an error instead of a request; members of the caller's own
+			continue // an error instead of a request, or members that the caller added
 		}
 		var params T
 		if err := json.Unmarshal(data, &params); err != nil {
@@ -73,7 +73,7 @@ func heldRequests[T any](t *testing.T, pattern string, least int, same func(file
 	}
 }
 
-// citedFile reads an answer of the tests of citations, with what this module reads of it.
+// citedFile reads an answer from the tests of citations, and what this module reads from it.
 func citedFile(t *testing.T, provider string) ([]byte, []model.Citation) {
 	t.Helper()
 	data, err := os.ReadFile("../../engine/llm/testdata/citations/" + provider + ".json")
@@ -87,8 +87,8 @@ func citedFile(t *testing.T, provider string) ([]byte, []model.Citation) {
 	return data, r.Citations
 }
 
-// TestCitations has the clients and this module read the citations of the same answers: the clients know every member that
-// is read, by the name that the answers have for it.
+// TestCitations checks that the clients and this module read the same citations from the same answers: the clients know
+// every member that is read, under the name that it has in the answers.
 func TestCitations(t *testing.T) {
 	for provider, read := range map[string]func([]byte) ([]model.Citation, error){
 		"anthropic": anthropicCites, "openai": openAICites, "responses": responsesCites, "google": geminiCites,
@@ -169,7 +169,7 @@ func geminiCites(data []byte) (out []model.Citation, err error) {
 	return out, err
 }
 
-// TestSounds has the clients and this module read what a model says aloud, and what it draws, of the same answers.
+// TestSounds checks that the clients and this module read the same audio and transcripts from the same answers.
 func TestSounds(t *testing.T) {
 	const data = "UklGRiQAAABXQVZF"
 	for name, row := range map[string]struct {
@@ -182,7 +182,7 @@ func TestSounds(t *testing.T) {
 				var c openai.ChatCompletion
 				err := json.Unmarshal(body, &c)
 				aloud := c.Choices[0].Message.Audio
-				return "audio/wav", aloud.Data, aloud.Transcript, err // the answer does not say the format: the request does
+				return "audio/wav", aloud.Data, aloud.Transcript, err // the format is not in the answer but in the request
 			},
 		},
 		"google": {
@@ -238,7 +238,8 @@ func TestSounds(t *testing.T) {
 	}
 }
 
-// TestErrorBodies has the clients read the bodies by which their providers refuse: they have the form that the provider's is.
+// TestErrorBodies checks that the clients can read the error bodies of their providers: they have the provider's
+// format.
 func TestErrorBodies(t *testing.T) {
 	file, err := os.ReadFile("../../engine/llm/testdata/refusals.jsonl")
 	if err != nil {

@@ -1,7 +1,7 @@
 // Command agentscript checks, draws, formats and runs agent flows.
 //
-// The result of a verb goes to stdout, alone; progress and diagnostics go to stderr. The exit
-// code says what happened; agentscript run --help lists the codes.
+// The result of a verb, and nothing else, goes to stdout; progress and diagnostics go to stderr. The exit code reports
+// the kind of the result; agentscript run --help lists the codes.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/agentscript/agentscript/internal/cli"
 )
 
-// version is set by the linker; a module that was built from the proxy knows its own.
+// version is set by the linker. A module built from the module proxy knows its own version.
 var version string
 
 func main() { os.Exit(cli.Main(version)) }

@@ -1,9 +1,9 @@
-// Package capability names what scripts may touch of the world outside of their run: commands, hosts,
-// files and environment variables.
+// Package capability names what scripts can access outside of their run: commands, hosts, files and environment
+// variables.
 //
-// An [Operation] is what a script calls, fs.read say; a [Request] asks for it as an effect. A [Use] is
-// what is granted or not: the operation and its target, as far as either is known. [Grants] decides about
-// uses and carries out requests; package grant has the one of the command line.
+// An [Operation] is what a script calls, such as fs.read. A [Request] asks for it as an effect. A [Use] is what a grant
+// is decided about: the operation and its target, as far as they are known. [Grants] decides about uses and carries out
+// requests; package grant implements it for the command line.
 package capability
 
 import (
@@ -21,22 +21,22 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// Grants is what a host lets scripts touch, and what does it: the handler of [engine.EffectExec],
+// Grants decides what scripts can access, and carries it out. It is the handler of [engine.EffectExec],
 // [engine.EffectHTTP], [engine.EffectFS] and [engine.EffectEnv].
 type Grants interface {
 	engine.Handler
-	// Allows reports whether a use is granted. One whose target only a run knows is allowed
-	// when some target would be.
+	// Allows reports whether a use is granted. A use whose target is known only to a run is allowed if some target
+	// would be.
 	Allows(u Use) bool
 }
 
-// Request asks for one operation of a capability: the [engine.Payload] of these effects.
+// Request asks for one operation of a capability. It is the [engine.Payload] of these effects.
 type Request struct {
 	Op string // [Operation].Name
 
-	// Args are the arguments by name, without those that were not given. A text among them may
-	// be a list of texts and of secrets, records of [SecretType]: only the handler knows what
-	// these stand for, so that no secret is in a request, an event or a record.
+	// Args are the arguments by name, without those that were not given. Instead of a text, an argument may be a list
+	// of texts and secrets, which are records of [SecretType]. Only the handler knows the values of the secrets, so no
+	// secret is in a request, an event or a record.
 	Args *generable.Map
 }
 
@@ -53,7 +53,7 @@ func (r *Request) MarshalJSON() ([]byte, error) {
 	}{r.Op, generable.AppendJSON(nil, r.Args.Value(), nil)})
 }
 
-// Unhandled is the failure of a request where nothing is granted.
+// Unhandled returns the error of a request for which nothing is granted.
 func (r *Request) Unhandled(e *engine.Effect) *engine.Error { return Ungranted(r.Use(e.Kind)).Err }
 
 // Ungranted is the outcome of an effect that nothing grants.
@@ -61,25 +61,25 @@ func Ungranted(u Use) engine.Outcome {
 	return engine.Failed(engine.Errorf(engine.KindTool, diag.UngrantedUse, "%s is not granted", u).WithHelp("run it with %s", u.Flag()))
 }
 
-// elsewhere stands in the failure of a request whose host is granted and which redirects to one that is not.
+// elsewhere is part of the message of a request whose host is granted and that redirects to a host that is not.
 const elsewhere = " redirects to another host: "
 
-// Redirect has a failure say that what, a request that was granted and made, redirects to what is not granted.
+// Redirect adds to an error that what, a request that was granted and made, redirects to something that is not granted.
 func Redirect(what string, ungranted *engine.Error) *engine.Error {
 	ungranted.Message = what + elsewhere + ungranted.Message
 	return ungranted
 }
 
-// Redirected reports whether a failure is one of [Redirect]: something was done before it.
+// Redirected reports whether an error was made by [Redirect]: something was done before the failure.
 func Redirected(e *engine.Error) bool { return strings.Contains(e.Message, elsewhere) }
 
-// Use is what a script does with a capability, as far as its text says.
+// Use is how a script uses a capability, as far as the script's text says.
 type Use struct {
 	Kind engine.EffectKind
-	Op   string // of [Operation]; "" when only a run knows
+	Op   string // of [Operation]; "" if only a run knows
 
-	// Target is the command, the host of [Host], the path or the name of the variable; "" when
-	// only a run knows it.
+	// Target is the command, the host as [Host] returns it, the path, or the name of the variable. It is "" if only a
+	// run knows it.
 	Target string
 }
 
@@ -88,12 +88,12 @@ func (u Use) Writes() bool {
 	return u.Kind == engine.EffectFS && (u.Op == "" || u.Op == "write" || u.Op == "remove")
 }
 
-// SecretAsText reports whether the use makes a text of a variable whose name says that it is a secret.
+// SecretAsText reports whether the use reads a variable as plain text although its name suggests a secret.
 func (u Use) SecretAsText() bool {
 	return u.Kind == engine.EffectEnv && u.Op == "get" && LooksSecret(u.Target)
 }
 
-// Flag is what grants the use on the command line: --allow-exec git.
+// Flag returns the flag that grants the use on the command line, such as --allow-exec git.
 func (u Use) Flag() string {
 	switch target := text.ShellWord(u.Target); u.Kind {
 	case engine.EffectExec:
@@ -120,7 +120,7 @@ func (u Use) Flag() string {
 	return "--allow-fs " + dir + access
 }
 
-// String names the use: `the command "git"`, `reading "notes/a.md"`.
+// String describes the use: `the command "git"`, `reading "notes/a.md"`.
 func (u Use) String() string {
 	what := ""
 	if u.Target != "" {
@@ -139,11 +139,11 @@ func (u Use) String() string {
 
 var fileVerbs = map[string]string{"read": "reading", "write": "writing", "list": "listing", "exists": "looking for", "stat": "looking at", "remove": "removing"}
 
-// secretWords are parts of the names of variables that hold what nobody may see.
+// secretWords are words in the names of variables that hold secrets.
 var secretWords = strings.Fields("TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASS PWD KEY APIKEY CREDENTIAL CREDENTIALS PRIVATE AUTH AUTHORIZATION COOKIE SESSION DSN JWT PAT BEARER SIGNATURE")
 
-// LooksSecret reports whether the name of an environment variable says that its value is a
-// secret: OPENAI_API_KEY, DB_PASSWORD, GITHUB_TOKEN.
+// LooksSecret reports whether the name of an environment variable suggests that its value is a secret: OPENAI_API_KEY,
+// DB_PASSWORD, GITHUB_TOKEN.
 func LooksSecret(name string) bool {
 	if name == "PWD" || name == "OLDPWD" {
 		return false
@@ -161,16 +161,16 @@ func LooksSecret(name string) bool {
 	return false
 }
 
-// longestWord is the length of the longest secret that may be a word.
+// longestWord is the maximum length of a secret that counts as a word.
 const longestWord = 20
 
-// IsWord reports whether a value is a word, such as "postgres", which is in texts that have nothing to do with
-// it, whatever the name says under which it is kept.
+// IsWord reports whether a value is an ordinary word, such as "postgres". A word occurs in texts that have nothing to
+// do with the variable, even if the variable's name suggests a secret.
 func IsWord(s string) bool {
 	return len(s) <= longestWord && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// Use is what a request uses: its target as far as the request holds it.
+// Use returns what a request uses. The target is set as far as the request holds it.
 func (r *Request) Use(kind engine.EffectKind) Use {
 	u := Use{Kind: kind, Op: r.Op}
 	arg := func(name string) generable.Value { v, _ := r.Args.Get(name); return v }

@@ -10,9 +10,9 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Host is the host of an address for HTTP as grants name it: in lower case, and with its port
-// when that is not the scheme's own. The error says what is wrong with the address without
-// repeating it, since it may hold a password.
+// Host returns the host of an HTTP address in the form that grants use: in lower case, with the port unless it is the
+// default of the scheme. The error says what is wrong with the address without repeating it, since it may hold a
+// password.
 func Host(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -37,7 +37,7 @@ func Host(address string) (string, error) {
 			name = "[" + name + "]"
 		}
 	} else if strings.Contains(name, ":") || numeric(name[strings.LastIndexByte(name, '.')+1:]) {
-		return "", errors.New("its host is no name or address") // 127.1 and 0x7f000001 are addresses to some
+		return "", errors.New("its host is no name or address") // some programs read 127.1 and 0x7f000001 as addresses
 	}
 	if port := u.Port(); port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
@@ -51,15 +51,15 @@ func Host(address string) (string, error) {
 	return name, nil
 }
 
-// numeric reports whether the last part of a host makes all of it an address, as browsers and others
-// read it: of digits alone, or hexadecimal.
+// numeric reports whether the last label of a host makes the whole host an address, as browsers and other programs read
+// it: it has only digits, or is hexadecimal.
 func numeric(label string) bool {
 	hex, is := strings.CutPrefix(label, "0x")
 	return is && strings.Trim(hex, "0123456789abcdef") == "" || strings.Trim(label, "0123456789") == ""
 }
 
-// HostOfText is the host of a URL of which only the beginning is certain: the first of several
-// texts and secrets. It is "" when the host is not certain.
+// HostOfText returns the host of a URL that may consist of several texts and secrets: only the first text is certain.
+// It returns "" if the host is not certain.
 func HostOfText(v generable.Value) string {
 	text, ok := v.AsStr()
 	if list, parts := v.AsList(); parts && list.Len() > 0 {
@@ -77,7 +77,7 @@ func HostOfText(v generable.Value) string {
 	return host
 }
 
-// HostOfPrefix is the host of a URL that begins with a text, "" when the host may go on behind it.
+// HostOfPrefix returns the host of a URL that begins with text. It returns "" if the host may continue after the text.
 func HostOfPrefix(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	at := strings.IndexAny(rest, "/?#")

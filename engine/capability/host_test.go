@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/engine/capability"
 )
 
-// TestHost: a host is written in one way, and what could mean another one is refused.
+// TestHost checks that each host has one form, and that an ambiguous address is refused.
 func TestHost(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://API.Example.com./v1?q#f":   "api.example.com",
@@ -42,7 +42,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// FuzzHost: the host of any address is one that names itself.
+// FuzzHost checks that the host of any address is in normal form.
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"http://a/", "https://[::1]:1/x", "http://a:80@b/", "http://%41/", "http://a%00b/", "http://1.2.3.4.:1"} {
 		f.Add(s)
@@ -61,7 +61,7 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// TestLooksSecret: the name of a variable says whether it holds a secret.
+// TestLooksSecret checks which names of variables suggest a secret.
 func TestLooksSecret(t *testing.T) {
 	for name, want := range map[string]bool{
 		"OPENAI_API_KEY": true, "GITHUB_TOKEN": true, "DB_PASSWORD": true, "db_passwd": true, "AWS_SECRET_ACCESS_KEY": true, "SESSION_COOKIE": true, "PGPASSWORD": true,

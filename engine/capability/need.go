@@ -8,15 +8,15 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// Need is something outside of a script that the script uses: it has to be granted before the script runs.
+// Need is something outside of a script that the script uses. It must be granted before the script runs.
 type Need struct {
 	Use
 	Script string    // the entry file
-	Server string    // the MCP server that it is for; "" when the script itself uses it
-	Span   diag.Span // where the script writes it first
+	Server string    // the MCP server that needs it; "" if the script itself does
+	Span   diag.Span // where the script mentions it first
 }
 
-// word is what is needed in one word, as a manifest lists it.
+// word returns the kind of need as a manifest lists it.
 func (n Need) word() string {
 	switch {
 	case n.Kind == engine.EffectExec:
@@ -35,7 +35,7 @@ func (n Need) word() string {
 //
 //	{"script":…,"kind":"exec","target":"npx","grant":"--allow-exec npx","server":"files","file":…,"line":…,"col":…,"len":…}
 //
-// A target that only a run knows is "*".
+// A target that is known only to a run is "*".
 func (n Need) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Script string `json:"script,omitempty"`

@@ -18,14 +18,14 @@ type Operation struct {
 
 // The types that operations return.
 var (
-	// CompletedType is what came of a command.
+	// CompletedType is the result of a command.
 	CompletedType = recordType("Completed", "What came of a command",
 		generable.Field{Name: "code", Type: generable.IntT, Guide: "the exit code; 128 and the signal's number for a command that a signal ended"},
 		generable.Field{Name: "stdout", Type: generable.StrT, Guide: "what it wrote, up to the cap; bytes that are no UTF-8 are replaced"},
 		generable.Field{Name: "stderr", Type: generable.StrT, Guide: "what it complained of, up to the cap"},
 		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether it wrote more than the cap of one of them"})
 
-	// ResponseType is the answer to a request of HTTP.
+	// ResponseType is the response to an HTTP request.
 	ResponseType = recordType("HTTPResponse", "The answer to a request of HTTP",
 		generable.Field{Name: "status", Type: generable.IntT, Guide: "200, 404, ..."},
 		generable.Field{Name: "headers", Type: generable.DictOfType(generable.StrT), Guide: "by name in lower case; several of one name joined by a comma"},
@@ -33,15 +33,15 @@ var (
 		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether the body is longer than the cap"},
 		generable.Field{Name: "url", Type: generable.StrT, Guide: "what answered, after redirects"})
 
-	// FileStatType is what is known of a file.
+	// FileStatType describes a file.
 	FileStatType = recordType("FileStat", "What is known of a file",
 		generable.Field{Name: "path", Type: generable.StrT, Guide: "as it was given"},
 		generable.Field{Name: "kind", Type: &generable.Type{Kind: generable.EnumType, Name: "FileKind", Values: []string{"file", "dir", "other"}}, Guide: "file, dir, or other: a pipe, a device, a socket"},
 		generable.Field{Name: "size", Type: generable.IntT, Guide: "in bytes"},
 		generable.Field{Name: "modified", Type: generable.StrT, Guide: "when it was written last, as 2026-01-31T12:00:00Z"})
 
-	// SecretType stands for the value of an environment variable inside of a request: its
-	// handler puts the value in its place.
+	// SecretType represents the value of an environment variable inside a request. The handler replaces it with the
+	// value.
 	SecretType = recordType("Secret", "The value of an environment variable that is not shown",
 		generable.Field{Name: "env", Type: generable.StrT, Guide: "the name of the variable"})
 )
@@ -50,7 +50,7 @@ func recordType(name, doc string, fields ...generable.Field) *generable.Type {
 	return &generable.Type{Kind: generable.RecordType, Name: name, Doc: doc, Fields: fields}
 }
 
-// Results returns the types of what the operations return.
+// Results returns the types of the results of all operations.
 func Results() (all []*generable.Type) {
 	for _, name := range slices.Sorted(maps.Keys(operations)) {
 		all = append(all, operations[name].Returns)
@@ -58,7 +58,7 @@ func Results() (all []*generable.Type) {
 	return all
 }
 
-// Lookup finds an operation by module and name as scripts write them: "fs.read".
+// Lookup finds an operation by module and name, as in scripts: "fs.read".
 func Lookup(name string) (*Operation, bool) {
 	op, ok := operations[name]
 	return op, ok
@@ -79,10 +79,10 @@ var operations = map[string]*Operation{
 	"env.secret":   {engine.EffectEnv, "secret", engine.ClassRead, generable.BoolT},
 }
 
-// Names lists the names of all operations, sorted.
+// Names returns the names of all operations, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(operations)) }
 
-// HTTPClass is the class of a request by its method.
+// HTTPClass returns the class of a request with the given method.
 func HTTPClass(method string) engine.Class {
 	switch method {
 	case "GET", "HEAD", "OPTIONS":

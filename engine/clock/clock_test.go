@@ -9,7 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/clock"
 )
 
-// counted is a clock that stands still and counts the timers that are set on it.
+// counted is a clock that stands still and counts the timers set on it.
 type counted struct{ timers int }
 
 func (c *counted) Now() time.Time { return time.Unix(0, 0) }
@@ -19,7 +19,7 @@ func (c *counted) AfterFunc(time.Duration, func()) (stop func() bool) {
 	return func() bool { c.timers--; return true }
 }
 
-// A handler that is interrupted while it sleeps leaves no timer behind on its run's clock.
+// A handler that is interrupted while it sleeps leaves no timer on its run's clock.
 func TestSleepStopsItsTimer(t *testing.T) {
 	c := &counted{}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Manual is a clock for tests, which stands still until it is told to go on. It is safe for concurrent use.
+// Manual is a clock for tests. Its time changes only when [Manual.Pass] is called. It is safe for concurrent use.
 type Manual struct {
 	mu     sync.Mutex
 	now    time.Time
 	timers []*manualTimer
-	set    chan struct{} // closed when a timer is set; nil while nobody waits for that
+	set    chan struct{} // closed when a timer is set; nil while no caller waits for one
 }
 
 type manualTimer struct {
@@ -19,7 +19,7 @@ type manualTimer struct {
 	f  func()
 }
 
-// NewManual returns a clock that shows a time.
+// NewManual returns a clock that shows the given time.
 func NewManual(at time.Time) *Manual { return &Manual{now: at} }
 
 // Now implements [Clock].
@@ -29,7 +29,7 @@ func (m *Manual) Now() time.Time {
 	return m.now
 }
 
-// AfterFunc implements [Clock]. What is due at once is called at once.
+// AfterFunc implements [Clock]. If d is not positive, f is called at once.
 func (m *Manual) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	if d <= 0 {
 		go f()
@@ -50,7 +50,7 @@ func (m *Manual) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	}
 }
 
-// remove reports whether a timer was set. The caller holds the lock.
+// remove removes a timer and reports whether it was set. The caller holds the lock.
 func (m *Manual) remove(t *manualTimer) bool {
 	for i, of := range m.timers {
 		if of == t {
@@ -61,8 +61,8 @@ func (m *Manual) remove(t *manualTimer) bool {
 	return false
 }
 
-// Pass has the clock go on by d. What is due until then is called in the order in which it is, each at its time, before
-// Pass returns.
+// Pass advances the clock by d. Before it returns, it calls the functions of all timers that become due, in the order
+// of their times, each with the clock at its time.
 func (m *Manual) Pass(d time.Duration) {
 	m.mu.Lock()
 	end := m.now.Add(d)
@@ -88,8 +88,8 @@ func (m *Manual) Pass(d time.Duration) {
 	m.mu.Unlock()
 }
 
-// Awaited returns once something waits until d from now: a run that sleeps, or is bounded in time, sets a timer in its own
-// time. It returns the error of ctx if that ends before.
+// Awaited returns once a timer is set for d from now: a run that sleeps, or has a time limit, sets a timer in its own
+// time. If ctx ends first, Awaited returns its error.
 func (m *Manual) Awaited(ctx context.Context, d time.Duration) error {
 	for {
 		m.mu.Lock()

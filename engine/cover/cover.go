@@ -1,16 +1,15 @@
 // Package cover counts which parts of composed flows runs went through.
 //
-// [New] lists what there is to go through, from the nodes that a script composed: the ways of each structure,
-// the cases of what each branch chooses by, the tools and remedies of each agent. A [Graph] receives the events of
-// any number of runs of these nodes and counts them. [Merge] adds up the counts of several graphs, also those of
-// the same script loaded several times:
+// [New] lists the parts that the nodes of a script have: the ways of each structure, the cases that each branch chooses
+// by, the tools and remedies of each agent. A [Graph] receives the events of any number of runs of these nodes and
+// counts them. [Merge] adds up the counts of several graphs, including graphs of the same script loaded several times:
 //
 //	g := cover.New(module.Nodes()...)
 //	module.Start(ctx, agentscript.OnEvent(cover.Events, g.Event)).Wait()
 //	for _, item := range g.Items() { ... }
 //
-// Events carry the node that they are about, so that nodes of one name are told apart and a node counts the same
-// wherever it is called from.
+// Events carry the node that they concern, so nodes with the same name are counted separately, and a node counts the
+// same wherever it is called from.
 package cover
 
 import (
@@ -29,15 +28,15 @@ import (
 	"github.com/agentscript/agentscript/internal/sorting"
 )
 
-// Family says what an item is one of. Each family has its own share of what is covered.
+// Family is the kind of an item. Coverage is computed for each family separately.
 type Family string
 
 // The families.
 const (
-	Edge    Family = "edge"    // a way of a structure, a skill that was chosen, a remedy, on_bad_output
+	Edge    Family = "edge"    // a way of a structure, a chosen skill, a remedy, on_bad_output
 	Variant Family = "variant" // a case of the type that a branch chooses by
-	Tool    Family = "tool"    // a tool of an agent: that it was called, and that a call failed; not that one was denied
-	Agent   Family = "agent"   // that an agent was called
+	Tool    Family = "tool"    // a tool of an agent was called, or a call of it failed; denied calls do not count
+	Agent   Family = "agent"   // an agent was called
 )
 
 // Item is one part of a flow, and how often runs went through it.
@@ -45,13 +44,13 @@ type Item struct {
 	Family Family   `json:"family"`
 	Kind   string   `json:"kind"` // of the node: branch, loop, agent
 	Node   string   `json:"node"`
-	Pos    diag.Pos `json:"pos"`         // of the item where the script says it, or else of the node
-	Nth    int      `json:"n,omitempty"` // tells apart what one place of a script makes several times, from 0
+	Pos    diag.Pos `json:"pos"`         // of the item if the script states it, else of the node
+	Nth    int      `json:"n,omitempty"` // distinguishes the parts that one place of a script creates several times, from 0
 	Name   string   `json:"name"`        // the way, the case, the tool
 	Count  uint64   `json:"count"`
 }
 
-// String says what the item is, as in "flow.star:12:1: branch decide: Approved".
+// String describes the item, as in "flow.star:12:1: branch decide: Approved".
 func (it Item) String() string {
 	node := it.Node
 	if it.Nth > 0 {
@@ -66,22 +65,22 @@ func (it Item) String() string {
 // Events are the kinds of events that a [Graph] counts.
 const Events = engine.EventNode | engine.EventRoute | engine.EventTool | engine.EventSkill
 
-// Graph counts the events of runs. It is safe for any number of runs at a time.
+// Graph counts the events of runs. It is safe for any number of concurrent runs.
 type Graph struct {
 	items  []Item
 	counts []atomic.Uint64    // by item
 	parts  map[any]*countable // by *flow.Node and *agent.Spec
 }
 
-// countable holds the items of a node or an agent, by their numbers; -1 is none.
+// countable holds the indexes of a node's or an agent's items; -1 means no item.
 type countable struct {
 	called int
 	ways   []int
 	named  map[string]int // cases of a branch, remedies and skills of an agent
-	tools  map[string]int // that the tool was called; the next number is that a call failed
+	tools  map[string]int // the tool was called; the next index is for failed calls
 }
 
-// New lists what runs of the nodes, and of those inside them, can go through.
+// New lists what runs of the given nodes, and of the nodes inside them, can go through.
 func New(nodes ...*flow.Node) *Graph {
 	g := &Graph{parts: map[any]*countable{}}
 	for _, n := range nodes {
@@ -98,7 +97,7 @@ func New(nodes ...*flow.Node) *Graph {
 	return g
 }
 
-// add lists a node and those inside it, each once.
+// add lists a node and the nodes inside it, each once.
 func (g *Graph) add(n *flow.Node) {
 	if n == nil || n.Failed() || g.parts[n] != nil {
 		return
@@ -152,7 +151,7 @@ func (g *Graph) agent(n *flow.Node, a *agent.Spec, c *countable) {
 	}
 }
 
-// servers lists the MCP servers of an agent. Which tools they have is known when they are asked.
+// servers lists the MCP servers of an agent. Their tools are known only once they are asked.
 func (g *Graph) servers(n *flow.Node, list []*remote.Server, c *countable) {
 	for _, s := range list {
 		name := serverName(s.Name)
@@ -167,7 +166,7 @@ func (g *Graph) servers(n *flow.Node, list []*remote.Server, c *countable) {
 
 func serverName(name string) string { return "mcp " + name }
 
-// remedies lists what is done about failed calls of a tool, or of all tools of an agent.
+// remedies lists the remedies for failed calls of a tool, or of all tools of an agent.
 func (g *Graph) remedies(n *flow.Node, r *agent.Recovery, tool string, c *countable) {
 	for _, kind := range []string{agent.FailedArgs, agent.FailedRun} {
 		list := r.Of(kind)
@@ -180,7 +179,7 @@ func (g *Graph) remedies(n *flow.Node, r *agent.Recovery, tool string, c *counta
 
 func skillName(name string) string { return "skill " + name }
 
-// item adds an item of a node and returns its number.
+// item adds an item of a node and returns its index.
 func (g *Graph) item(n *flow.Node, f Family, at diag.Pos, name string) int {
 	g.items = append(g.items, Item{Family: f, Kind: n.Kind().String(), Node: n.Label(), Pos: at, Name: name})
 	return len(g.items) - 1
@@ -193,8 +192,8 @@ func (c *countable) name(name string, number int) {
 	c.named[name] = number
 }
 
-// Event counts an event, of a kind that is one of [Events]. It ignores what is no part of the graph, such as an
-// agent that a run made.
+// Event counts an event whose kind is one of [Events]. It ignores everything that is not part of the graph, such as an
+// agent that a run created.
 func (g *Graph) Event(e engine.Event) {
 	switch d := e.Data.(type) {
 	case *event.Node:
@@ -250,7 +249,7 @@ func (g *Graph) countNamed(c *countable, name string) {
 // Items returns all items with their counts, in the order of their places in the script.
 func (g *Graph) Items() []Item { return g.counted((*atomic.Uint64).Load) }
 
-// Take is [Graph.Items], after which counting begins again at 0.
+// Take is like [Graph.Items], but resets the counts to 0.
 func (g *Graph) Take() []Item {
 	return g.counted(func(n *atomic.Uint64) uint64 { return n.Swap(0) })
 }
@@ -263,8 +262,8 @@ func (g *Graph) counted(count func(*atomic.Uint64) uint64) []Item {
 	return sorted(items)
 }
 
-// Merge adds up the counts of the same items in several lists. An item that only some lists have is in the
-// result as well: each list may be of another script.
+// Merge adds up the counts of equal items in several lists. The result also has the items that only some lists have:
+// each list may be of another script.
 func Merge(lists ...[]Item) []Item {
 	var all []Item
 	at := map[Item]int{}
@@ -282,8 +281,8 @@ func Merge(lists ...[]Item) []Item {
 	return sorted(all)
 }
 
-// sorted puts items into the order of their places. Those of one place keep theirs, but for nodes of one name,
-// which follow each other.
+// sorted sorts items by their places. Items with the same place keep their order, except that those of nodes with the
+// same name are grouped by node.
 func sorted(items []Item) []Item {
 	sorting.By(items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col), cmp.Compare(a.Nth, b.Nth))
@@ -291,14 +290,14 @@ func sorted(items []Item) []Item {
 	return items
 }
 
-// Total says how many items of a family there are, and through how many of them runs went.
+// Total is the number of items of a family, and how many of them runs went through.
 type Total struct {
 	Family  Family `json:"family"`
 	Covered int    `json:"covered"`
 	All     int    `json:"all"`
 }
 
-// Percent returns the covered share in percent, of no items 100.
+// Percent returns the covered share in percent. It is 100 if there are no items.
 func (t Total) Percent() float64 {
 	if t.All == 0 {
 		return 100

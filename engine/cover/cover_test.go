@@ -14,7 +14,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// wide is n agents beside each other and a branch behind them.
+// wide returns n agents in parallel, followed by a branch.
 func wide(t *testing.T, n int) *flow.Node {
 	c := enginetest.Compose()
 	agents := make([]*flow.Node, n)
@@ -32,7 +32,7 @@ func wide(t *testing.T, n int) *flow.Node {
 	return main
 }
 
-// Ten thousand branches are counted one by one, and counting an event allocates nothing.
+// Ten thousand agents are counted one by one, and counting an event allocates nothing.
 func TestWideGraph(t *testing.T) {
 	const n = 10_000
 	main := wide(t, n)
@@ -67,7 +67,8 @@ func TestWideGraph(t *testing.T) {
 	}
 }
 
-// Lists of the same script add up in any order, through JSON as well, and what only one has stays.
+// Lists of the same script add up in any order, also after a round trip through JSON, and items that only one list has
+// remain.
 func TestMerge(t *testing.T) {
 	one, other := cover.New(wide(t, 2)).Items(), cover.New(wide(t, 3)).Items()
 	one[0].Count, other[0].Count = 2, 3
@@ -88,7 +89,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A node that is a mistake, and events of nodes that are no part of the graph, are ignored.
+// A failed node, and events of nodes that are not part of the graph, are ignored.
 func TestStrangers(t *testing.T) {
 	main := wide(t, 2)
 	g := cover.New(nil, wide(t, 2))

@@ -1,8 +1,8 @@
-// Package double is the contract between a test of a script and what runs it. In a test, answers that the test
-// prepares stand in for models, tools, servers and people, and the calls that were made can be asked for.
+// Package double is the contract between a test of a script and the code that runs it. In a test, prepared answers
+// replace models, tools, servers and people, and the test can query the calls that were made.
 //
-// The methods of t in a script translate to those of a [Test]. Package agenttest has one that answers the effects of
-// a run.
+// The methods of t in a script map to those of a [Test]. Package agenttest provides a [Test] that answers the effects
+// of a run.
 package double
 
 import (
@@ -14,61 +14,62 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Test is one test while it runs. Its methods are safe for concurrent use.
+// Test is a running test. Its methods are safe for concurrent use.
 type Test interface {
-	// Name is the name of the test, with those of the tests around it: test_review/empty.
+	// Name returns the name of the test after those of the tests around it: test_review/empty.
 	Name() string
-	// Reply adds answers to the calls of an agent's model. They answer in order.
+	// Reply adds answers to the calls of an agent's model. They are used in order.
 	Reply(agent string, answers ...Answer) *engine.Error
-	// Tool adds results of a tool, "search", of an operation, "http.get", or of a tool of a server, "files.read".
-	// They are used in order; the last one is used again. at is where the test prepares them, as below.
+	// Tool adds results of a tool, "search", of an operation, "http.get", or of a tool of a server, "files.read". They
+	// are used in order, and the last one is repeated. at is where the test prepares them, here and below.
 	Tool(name string, at diag.Pos, results ...Result) *engine.Error
-	// Serve sets the tools that an MCP server lists: parameters by name of the tool.
+	// Serve sets the tools that an MCP server lists.
 	Serve(server string, at diag.Pos, tools []Served) *engine.Error
-	// Decide adds decisions about calls of a tool, or about questions of the script for "". They are used in order;
-	// the last one is used again.
+	// Decide adds decisions about calls of a tool, or about questions of the script if tool is "". They are used in
+	// order, and the last one is repeated.
 	Decide(tool string, at diag.Pos, decisions ...engine.Decision) *engine.Error
-	// Clock says what the time is when the test begins: now() of scripts returns it, with what has passed since of the
-	// time of the test.
+	// Clock sets the time at which the test begins. now() in scripts returns it plus the time of the test that has
+	// passed since then.
 	Clock(at time.Time)
-	// Replay answers what the test does not answer itself from a record.
+	// Replay answers from a record what the test does not answer itself.
 	Replay(file string) *engine.Error
-	// Dir returns a directory of this test alone, which its run may read and write. It is removed with the test.
+	// Dir returns a directory that only this test uses and that its run may read and write. It is removed with the
+	// test.
 	Dir() (string, *engine.Error)
 
-	// Calls lists the calls of an agent, a tool or an operation that were made by now, of type [CallType].
+	// Calls lists the calls of an agent, a tool or an operation so far, of type [CallType].
 	Calls(of string) (generable.Value, *engine.Error)
-	// Order lists those of some names that were called by now, in the order of their first calls.
+	// Order lists those of the given names that were called so far, in the order of their first calls.
 	Order(names ...string) ([]string, *engine.Error)
-	// Denied counts the calls of a tool, or of a tool of a server by the name that the model knows, that models asked
-	// for by now and that were not made: a rule or a person denied them, or their arguments could not be read.
+	// Denied counts the calls of a tool, or of a tool of a server by the name that the model knows, that models have
+	// requested so far and that were not made: a rule or a person denied them, or their arguments could not be read.
 	Denied(tool string) (int, *engine.Error)
-	// Events describes what happened by now, a line for each start and end of a node, a call and a tool: without ids
-	// and times, so that it is the same each time.
+	// Events describes the events so far, one line for each start and end of a node, a call and a tool. The lines
+	// contain no ids and no times, so they are the same each time.
 	Events() []string
-	// Spent is what the run used by now.
+	// Spent returns what the run has used so far.
 	Spent() model.Usage
-	// Snapshot compares a text with the stored one of a name; "" is the next one of the test.
+	// Snapshot compares a text with the snapshot stored under a name; "" is the next snapshot of the test.
 	Snapshot(name, text string) *engine.Error
-	// Different describes how two values differ, in lines.
+	// Different describes how two values differ, as lines.
 	Different(got, want generable.Value) string
 
-	// Skip marks the test as skipped, for a reason.
+	// Skip marks the test as skipped, with a reason.
 	Skip(reason string)
-	// Sub begins a test inside of this one. It returns false when that is not to run.
+	// Sub begins a test inside this one. It returns false if that test is not selected to run.
 	Sub(name string, at diag.Pos) (Test, bool)
-	// End ends a test that Sub began, by an error or nil.
+	// End ends a test that Sub began. err is nil if the test succeeded.
 	End(err error)
 }
 
 // Answer is one answer of a model.
 type Answer struct {
-	Value  generable.Value // a str is sent as it is, everything else as JSON; null with calls or a failure
-	Pieces []string        // of the text as it is streamed; nil streams words
+	Value  generable.Value // a str is sent unchanged, everything else as JSON; null with calls or a failure
+	Pieces []string        // the text in the pieces in which it is streamed; nil streams words
 	Calls  []ToolCall
 	Fail   *Failure
-	When   string        // only if the last message of the user contains it
-	Repeat bool          // it answers any number of calls, and none is no failure
+	When   string        // use it only if the last message of the user contains this
+	Repeat bool          // it may answer any number of calls, including none
 	Delay  time.Duration // before the answer
 	At     diag.Pos      // where the test prepares it
 }
@@ -84,10 +85,10 @@ type Failure struct {
 	Kind       engine.ErrKind
 	Message    string
 	Status     int           // of HTTP, 0 for none
-	RetryAfter time.Duration // 0 if the provider names none
+	RetryAfter time.Duration // 0 if the provider sets none
 }
 
-// Result is one result of a tool: a value, a failure, or a function of the arguments, which is a map.
+// Result is one result of a tool: a value, a failure, or a function of the arguments, which are a map.
 type Result struct {
 	Value generable.Value
 	Fail  *Failure

@@ -7,7 +7,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Values that differ have lines that differ, and texts are read as they are.
+// Different values have different lines, and texts stay readable.
 func TestLines(t *testing.T) {
 	yes, no := record(t, "Yes"), record(t, "No")
 	d, errs := generable.NewUnion("D", "", "", []*generable.Type{yes.Type(), no.Type()})

@@ -16,19 +16,19 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Names are the names that a test may speak of. Each of its methods returns an error for a name that nothing has, with
-// the nearest one.
+// Names are the names that a test may refer to. Each of its methods returns an error for an unknown name, and the error
+// suggests the nearest known one.
 type Names struct {
 	Agents  []string
 	Outputs map[string]*generable.Type // of agents
 
 	tools, servers []string
-	questions      []string            // that steps ask
-	params         map[string][]string // of tools; of several of one name, those of all
-	listed         bool                // every tool that a model may call is in tools: no agent has servers, notes or skills
+	questions      []string            // the questions that steps ask
+	params         map[string][]string // by tool; tools with the same name share one list
+	listed         bool                // tools has every tool that a model may call: no agent has servers, notes or skills
 }
 
-// NamesOf are the names that the nodes of the files of a test have.
+// NamesOf returns the names of the nodes in the files of a test.
 func NamesOf(nodes []*flow.Node) Names {
 	tools, servers := map[string]bool{}, map[string]bool{}
 	n := Names{Outputs: map[string]*generable.Type{}, params: map[string][]string{}, listed: true}
@@ -67,15 +67,15 @@ func serversOf(spec *agent.Spec) []string {
 	return names
 }
 
-// AgentName is the name of the agent that an answer is for: without which one of that name, and without what asks a
-// model for the agent, as its router does. It is "*" for any.
+// AgentName returns the name of the agent that an answer is for. It drops the number that distinguishes agents with the
+// same name, and the name of the part that calls a model on behalf of the agent, such as its router. "*" is any agent.
 func AgentName(of string) string {
 	name, _, _ := strings.Cut(of, "#")
 	name, _, _ = strings.Cut(name, ".")
 	return name
 }
 
-// Agent is about a name as [Test] Reply takes it.
+// Agent checks a name as [Test] Reply takes it.
 func (n Names) Agent(name string) *engine.Error {
 	if name = AgentName(name); name == "*" {
 		return nil
@@ -83,7 +83,7 @@ func (n Names) Agent(name string) *engine.Error {
 	return known("agent", name, n.Agents)
 }
 
-// Tool is about that of a tool, an operation, or a tool of a server.
+// Tool checks the name of a tool, an operation, or a tool of a server.
 func (n Names) Tool(name string) *engine.Error {
 	if server, _, of := strings.Cut(name, "."); of && slices.Contains(n.servers, server) {
 		return nil
@@ -91,8 +91,8 @@ func (n Names) Tool(name string) *engine.Error {
 	return known("tool or operation", name, slices.Concat(n.tools, capability.Names()))
 }
 
-// Decided is about the name of a tool that a person decides about. A text that is a question of the script, or that no
-// tool could have as its name, is meant as one: those have no names.
+// Decided checks the name of a tool that a person decides about. If the name is a question of the script, or cannot be
+// the name of a tool, the test means a question, and questions have no names.
 func (n Names) Decided(name string) *engine.Error {
 	err := n.Tool(name)
 	if err == nil || !slices.Contains(n.questions, name) && strings.IndexFunc(name, notInNames) < 0 {
@@ -106,10 +106,10 @@ func notInNames(r rune) bool {
 	return r != '_' && r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// Server is about that of an MCP server.
+// Server checks the name of an MCP server.
 func (n Names) Server(name string) *engine.Error { return known("MCP server", name, n.servers) }
 
-// Called is about that of something whose calls are asked for.
+// Called checks the name of something whose calls the test queries.
 func (n Names) Called(name string) *engine.Error {
 	tool, isTool := strings.CutPrefix(name, "tool:")
 	if !isTool && slices.Contains(n.Agents, name) || n.Tool(tool) == nil {
@@ -118,8 +118,8 @@ func (n Names) Called(name string) *engine.Error {
 	return known("agent, tool or operation", tool, slices.Concat(n.Agents, n.tools, capability.Names()))
 }
 
-// Callable is about that of a tool which a model calls that has those which are offered. Where nil says that this is
-// not known, a name that is like none of those in the files may be of a server.
+// Callable checks the name of a tool that a model calls. offered are the tools that the model has. If offered is nil,
+// they are unknown, and a name that resembles no tool in the files may be a tool of a server.
 func (n Names) Callable(name string, offered []string) *engine.Error {
 	if slices.Contains(n.tools, name) {
 		return nil
@@ -133,7 +133,7 @@ func (n Names) Callable(name string, offered []string) *engine.Error {
 	return known("tool", name, n.tools)
 }
 
-// Argument is about that of an argument of a tool, with which a model calls it.
+// Argument checks the name of an argument with which a model calls a tool.
 func (n Names) Argument(tool, name string) *engine.Error {
 	if params, ok := n.params[tool]; ok {
 		return unknownArgument(tool, name, params)
@@ -141,8 +141,8 @@ func (n Names) Argument(tool, name string) *engine.Error {
 	return nil
 }
 
-// Takes returns an error if a tool that a model is offered has no argument of a name. What a server's tool takes besides
-// is for the server to say: a name is wrong that is nearly one of those which are listed.
+// Takes returns an error if a tool that a model is offered has no argument with the given name. A server's tool may
+// take arguments that are not listed, so for it only a name that resembles a listed one is an error.
 func Takes(tool *model.ToolDef, name string) *engine.Error {
 	err := unknownArgument(tool.Name, name, argumentsOf(tool.Params))
 	if tool.Schema != "" && err != nil && diag.DidYouMean(name, argumentsOf(tool.Params)) == "" {
@@ -151,7 +151,7 @@ func Takes(tool *model.ToolDef, name string) *engine.Error {
 	return err
 }
 
-// argumentsOf lists the names of a tool's arguments, nil for any.
+// argumentsOf returns the names of a tool's arguments, or nil if it takes any.
 func argumentsOf(params *generable.Type) (names []string) {
 	if params == nil || params.Kind != generable.RecordType {
 		return nil
@@ -181,7 +181,7 @@ func unknownArgument(tool, name string, params []string) *engine.Error {
 	return err
 }
 
-// known refuses a name that is not among all.
+// known returns an error for a name that is not in all.
 func known(what, name string, all []string) *engine.Error {
 	if slices.Contains(all, name) {
 		return nil

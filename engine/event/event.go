@@ -1,4 +1,4 @@
-// Package event holds the data of events: one type for each kind of [engine.Event], whose Data points to it.
+// Package event holds the data of events: one type for each kind of [engine.Event]. An event's Data points to it.
 package event
 
 import (
@@ -16,7 +16,7 @@ import (
 type Run struct {
 	Phase engine.Phase
 	Err   *engine.Error
-	Spent []BudgetChange // at the end: the tokens and the money that were spent, of those that are bounded
+	Spent []BudgetChange // at the end: the tokens and the money that were spent, if they are limited
 }
 
 // Node reports the start or the end of a node.
@@ -25,8 +25,8 @@ type Node struct {
 	Name   string
 	Status engine.Status // at the end
 	Err    *engine.Error
-	Of     any // the *[flow.Node], which no JSON holds
-	Items  int // at the start of an each: how many it goes through; no JSON holds it either
+	Of     any // the *[flow.Node]; not in the JSON form
+	Items  int // at the start of an each: the number of its items; not in the JSON form
 }
 
 // Effect reports the start or the end of an effect.
@@ -35,18 +35,18 @@ type Effect struct {
 	Name     string           // the model or tool
 	Request  engine.Payload   // at the start: *[model.Request], *[engine.ToolRequest], *[engine.ApprovalRequest], ...
 	Response *model.Response  // of a model, at the end
-	Value    *generable.Value // of a tool, or of what the budgets leave, at the end
+	Value    *generable.Value // of a tool, or what remains in the budgets, at the end
 	Usage    *model.Usage     // at the end, nil when nothing was used
 	Err      *engine.Error
-	Replayed bool // it was answered from the record
+	Replayed bool // answered from the record
 }
 
 // Token is a piece of a streamed answer.
 type Token struct {
 	Name      string // the model
 	Text      string
-	Reasoning bool              // of the model's thoughts, not of its answer
-	Call      *engine.CallDelta // of a call; Text is empty then
+	Reasoning bool              // part of the model's reasoning, not of its answer
+	Call      *engine.CallDelta // part of a call; Text is empty then
 }
 
 // Tool reports a tool call.
@@ -56,23 +56,24 @@ type Tool struct {
 	Text  string // the arguments, the result, or a message of the server in between
 	Err   *engine.Error
 
-	// Of a call, and in no JSON: the *[agent.Spec] whose model calls, and the MCP server whose tool it is.
+	// For a call: the *[agent.Spec] whose model calls, and the MCP server that the tool belongs to. Neither is in the
+	// JSON form.
 	Of     any
 	Server string
-	// Made is set at the end of a call that was made, or stood in for: no rule and no person denied it, and its
-	// arguments could be read.
+	// Made is set at the end of a call that was made or answered by a stand-in: no rule and no person denied it, and
+	// its arguments could be read.
 	Made bool
 }
 
-// Repair reports how an answer was repaired, or that the model was asked again.
+// Repair reports how an answer was repaired, or that the model is asked again.
 type Repair struct {
-	Name  string // the kind of repair, or who is asked again
+	Name  string // the kind of repair, or the agent, router or tool that it concerns
 	Text  string
 	Value *generable.Value // the answer to a tool's failed call
 	Err   *engine.Error
 }
 
-// Budget reports that a budget refused something, with Err, or that a budget changed.
+// Budget reports that a budget refused an effect, with Err, or that a budget changed.
 type Budget struct {
 	Name     string // the resource, or the effect that was refused
 	Text     string
@@ -94,12 +95,12 @@ type Phase struct{ Name string }
 // Handoff reports that one node hands its output to another.
 type Handoff struct{ From, To, Type string }
 
-// Dropped reports that a branch failed and is left out: its name, and why.
+// Dropped reports that a branch failed and is left out. Name is the branch, Text the reason.
 type Dropped Log
 
-// Retry reports that an attempt failed and another follows, see [engine.Retry].
+// Retry reports that an attempt failed and another one follows, see [engine.Retry].
 type Retry struct {
-	From, To string // the models that were asked and will be asked
+	From, To string // the model that failed, and the one asked next
 	Wait     time.Duration
 	Err      *engine.Error
 }
@@ -107,23 +108,23 @@ type Retry struct {
 // Partial reports what is known of a typed answer while it arrives.
 type Partial struct {
 	What  string // field, item, text, variant or reset
-	Field string // where in the value, as .plan.steps[2]
+	Field string // the position in the value, such as .plan.steps[2]
 	Text  string
 	Value *generable.Value // of a field or item
 
-	// Snapshot returns all that is known of the value. It is valid while Emit runs, and nil when
-	// another attempt begins.
+	// Snapshot returns everything that is known of the value. It is valid while Emit runs, and nil when another attempt
+	// begins.
 	Snapshot func() generable.Value
 }
 
-// Escalation reports that a tool, or its recovery, asks for people.
+// Escalation reports that a tool, or its recovery, asks for a person.
 type Escalation struct {
 	Name     string // of the tool, "" when the model calls
 	Text     string // the reason
 	Severity engine.Severity
 }
 
-// Left reports a tool that was told to stop, has not returned, and is left behind.
+// Left reports a tool that was asked to stop, has not returned, and is abandoned.
 type Left struct {
 	Name string
 	Err  *engine.Error
@@ -135,10 +136,10 @@ type Skill struct {
 	Name       string   // of the skill
 	Text       string   // why
 	Confidence *float64 // of a model's choice, from 0 to 1
-	Of         any      // the *[agent.Spec], which no JSON holds
+	Of         any      // the *[agent.Spec]; not in the JSON form
 }
 
-// Knowledge reports that a text of a skill was read. Its name is the key.
+// Knowledge reports that a text of a skill was read. Name is its key.
 type Knowledge Tool
 
 // Policy reports a decision about a call of a tool.
@@ -150,17 +151,17 @@ type History struct {
 	Text string
 }
 
-// Route reports which of its ways a structure took: the route of a branch, the edge of a graph, the alternative
-// of a fallback, whether a loop ended or was ended; or that an agent took a remedy.
+// Route reports which of its ways a structure took: the route of a branch, the edge of a graph, the alternative of a
+// fallback, whether a loop ended by itself or reached its limit. It also reports that an agent took a remedy.
 type Route struct {
-	Of    any    // the *[flow.Node] or *[agent.Spec], which no JSON holds
-	From  string // its name
+	Of    any    // the *[flow.Node] or *[agent.Spec]; not in the JSON form
+	From  string // the name of Of
 	Way   string
-	Index int    // of the way, of a node
-	Case  string // of a branch or graph: which variant, enum value or other case of its type came
+	Index int    // of the way, for a node
+	Case  string // for a branch or graph: the variant, enum value or other case of the type that it chose by
 }
 
-// Citation reports a source that a model's answer names.
+// Citation reports a source that a model's answer cites.
 type Citation struct {
 	Name     string // the agent
 	Citation *model.Citation
@@ -267,35 +268,36 @@ func (d *Route) Fields() engine.EventFields {
 	return engine.EventFields{From: d.From, Name: d.Way, Text: d.Case}
 }
 
-// BudgetChange is what an event says about a budget.
+// BudgetChange describes a change of a budget.
 type BudgetChange struct {
 	What     BudgetWhat `json:"what"`
-	Budget   string     `json:"budget"`          // as messages call it: "the budget of agent \"a\""
+	Budget   string     `json:"budget"`          // as messages name it: "the budget of agent \"a\""
 	Scope    string     `json:"scope,omitempty"` // where it is written
-	Resource string     `json:"resource"`        // as budget(...) names it: "tokens", "usd"
-	Used     float64    `json:"used"`            // of money in US dollars
+	Resource string     `json:"resource"`        // as in budget(...): "tokens", "usd"
+	Used     float64    `json:"used"`            // money in US dollars
 	Limit    float64    `json:"limit"`
-	At       float64    `json:"at,omitempty"` // of a threshold: the part of the limit that is passed
+	At       float64    `json:"at,omitempty"` // for a threshold: the fraction of the limit that is passed
 
-	// Of an overrun: why, and of the call that it was seen at what it might have taken at most, what was
-	// held for it and what it used. Of a cut: what the call might have taken and what it was held to, in tokens.
+	// For an overrun: its cause, and amounts of the call at which it was noticed: the most that it could have used,
+	// what was reserved for it, and what it used.
 	Cause     OverrunCause `json:"cause,omitempty"`
 	Requested float64      `json:"requested,omitempty"`
 	Reserved  float64      `json:"reserved,omitempty"`
 	Spent     float64      `json:"spent,omitempty"`
 }
 
-// OverrunCause says why a budget was overrun.
+// OverrunCause is the reason why a budget was overrun.
 type OverrunCause string
 
-// The causes of overruns. A call in flight may have strayed in several ways: those that say most are named.
+// The causes of overruns. If the calls in flight exceeded their estimates in several ways, the most telling causes are
+// named.
 const (
-	OverrunInput         OverrunCause = "input"           // calls read more tokens than were reckoned
-	OverrunLimit         OverrunCause = "limit"           // servers wrote more than the limit that they were sent
+	OverrunInput         OverrunCause = "input"           // calls read more tokens than estimated
+	OverrunLimit         OverrunCause = "limit"           // servers wrote more than the limit in the request
 	OverrunInputAndLimit OverrunCause = "input and limit" // both
-	OverrunPrice         OverrunCause = "price"           // providers ask for more than the known prices
-	OverrunInside        OverrunCause = "inside"          // tools or their servers asked models by themselves
-	OverrunRecord        OverrunCause = "record"          // what is recorded is more than is allowed now
+	OverrunPrice         OverrunCause = "price"           // providers charge more than the known prices
+	OverrunInside        OverrunCause = "inside"          // tools or their servers called models themselves
+	OverrunRecord        OverrunCause = "record"          // the recorded use exceeds what is allowed now
 )
 
 var overrunCauses = map[OverrunCause]string{
@@ -305,19 +307,19 @@ var overrunCauses = map[OverrunCause]string{
 	OverrunRecord: "what is recorded is more than is allowed now",
 }
 
-// BudgetWhat is a kind of news.
+// BudgetWhat is a kind of change.
 type BudgetWhat string
 
-// The news of budgets. Refusals are told by an event with the error.
+// The kinds of changes. Refusals are reported by an event with the error.
 const (
-	BudgetThreshold  BudgetWhat = "budget.threshold"   // a part of the limit is used; once for each budget, resource and part
-	BudgetOverrun    BudgetWhat = "budget.overrun"     // a call in flight used more than was reckoned, or a record more than is allowed now
-	BudgetExtended   BudgetWhat = "budget.extended"    // the host allowed more: Limit is the new bound
+	BudgetThreshold  BudgetWhat = "budget.threshold"   // a fraction of the limit is used; once for each budget, resource and fraction
+	BudgetOverrun    BudgetWhat = "budget.overrun"     // a call in flight used more than estimated, or a record more than is allowed now
+	BudgetExtended   BudgetWhat = "budget.extended"    // the host allowed more: Limit is the new limit
 	BudgetLastAnswer BudgetWhat = "budget.last_answer" // an agent is asked to answer with what it has
-	BudgetSpent      BudgetWhat = "budget.spent"       // what was used in the end, which the event of a run's end says too
+	BudgetSpent      BudgetWhat = "budget.spent"       // the total use, which the event at the end of a run contains too
 )
 
-// Of says how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
+// Of returns how much of the limit is used, as in "60 of 200 tokens" and "$0.06 of $0.50".
 func (n *BudgetChange) Of() string {
 	r := units.Resource(slices.Index(units.Args[:], n.Resource))
 	if r < 0 {
@@ -326,7 +328,7 @@ func (n *BudgetChange) Of() string {
 	return units.AmountIn(n.Used, r) + " of " + units.Of(units.InCount(n.Limit, r), r)
 }
 
-// String says the news in a sentence.
+// String returns the change as a sentence.
 func (n *BudgetChange) String() string {
 	r := units.Resource(slices.Index(units.Args[:], n.Resource))
 	if r < 0 {

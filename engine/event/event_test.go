@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Events are written with the same keys, in the same order, whatever their kind.
+// Events of every kind are written with the same keys in the same order.
 func TestEventsAsJSON(t *testing.T) {
 	failed := &engine.Error{Kind: engine.KindTool, Code: "AS707", Message: "no"}
 	failure := `"error":{"kind":"tool","code":"AS707","message":"no","usage":{"in":0,"out":0}}`
@@ -25,7 +25,7 @@ func TestEventsAsJSON(t *testing.T) {
 	for _, tt := range []struct {
 		kind engine.EventKind
 		data engine.EventData
-		want string // %s is what all events have behind the name
+		want string // %s is what all events have after the name
 	}{
 		{engine.EventRun, &event.Run{Phase: start, Err: failed, Spent: []event.BudgetChange{news}}, `{"kind":"run","phase":"start",%s,` + failure + `,"spent":[` + change + `]}`},
 		{engine.EventNode, &event.Node{Phase: start, Name: "n", Status: engine.StatusFailed, Err: failed}, `{"kind":"node","phase":"start",%s,"status":"failed",` + failure + `}`},

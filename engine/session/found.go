@@ -11,48 +11,50 @@ import (
 	"github.com/agentscript/agentscript/engine"
 )
 
-// TranscriptKey is where a session keeps the conversation of its last run. All other entries are notes.
+// TranscriptKey is the key under which a session keeps the conversation of its last run. All other entries are notes.
 const TranscriptKey = "transcript"
 
-// Ref names a session for a run to take.
+// Ref names the session that a run takes.
 type Ref struct {
 	Store  engine.SessionStore
 	ID     string
-	Script string // what the session belongs to: the name of the script's file
+	Script string // the script that the session belongs to: the name of its file
 
-	// Keep is asked when the run went well, before its conversation is kept: what the host finds
-	// wrong with the run leaves the session's as it was. nil keeps it.
+	// Keep is called after a successful run, before its conversation is saved. If it returns false, because the host
+	// found a mistake in the run, the session keeps the conversation that it had. A nil Keep saves every conversation.
 	Keep func() bool
 
-	// Found is what the run goes on from, whatever the store holds by now. nil: what it holds.
+	// Found is what the run continues from, regardless of what the store holds now. If it is nil, the run continues
+	// from what the store holds.
 	Found *Found
 
-	// Forks has Open bring the session to Found, which is what the session Of held when another run took it.
+	// Forks makes Open restore the notes of Found, which is what session Of held when another run took it.
 	Forks bool
 	Of    string
 
-	// Notes has Open set Found, so that it can be recorded.
+	// Notes makes Open set Found to what the session holds, so that it can be recorded.
 	Notes bool
 
-	// Versions are those of the entries of Found, of a session that another process keeps.
+	// Versions are the versions of the entries in Found, if another process keeps the session.
 	Versions map[string]int64
 }
 
-// Found is what a session held when a run took it: the JSON form of RunHead.Session.
+// Found is what a session held when a run took it. Its JSON form is RunHead.Session.
 type Found struct {
 	ID      string            `json:"id"`
 	Entries map[string]string `json:"entries"` // texts by their keys
 
-	// Unsaved: nothing that the run keeps outlives it. It is a fork that was given no session, or comes from elsewhere.
+	// Unsaved means that nothing the run keeps outlives it: it is a fork without a session, or comes from elsewhere.
 	Unsaved bool `json:"unsaved,omitempty"`
-	// Deferred: another process keeps the session. The run takes what it holds by an effect when it begins, keeps its notes and
-	// its conversation itself, and saves what it changed by another effect when it went well: see [Request].
+	// Deferred means that another process keeps the session. An effect at the beginning of the run takes what the
+	// session holds. The run then keeps its notes and its conversation itself, and another effect saves what changed if
+	// the run succeeds: see [Request].
 	Deferred bool `json:"deferred,omitempty"`
-	// Back: the conversation of the run takes the place of what the session held, which it was not begun with.
+	// Back means that the conversation of the run replaces that of the session, which the run did not begin with.
 	Back bool `json:"back,omitempty"`
 }
 
-// Hold notes what a session that another process keeps held when the run took it.
+// Hold records what a session that another process keeps held when the run took it.
 func (r *Ref) Hold(entries map[string]engine.Entry) {
 	r.Found.Entries, r.Versions = textsOf(entries), make(map[string]int64, len(entries))
 	for key, e := range entries {
@@ -60,7 +62,7 @@ func (r *Ref) Hold(entries map[string]engine.Entry) {
 	}
 }
 
-// Unsaved reports whether nothing that the run keeps outlives it. A run without a session has none.
+// Unsaved reports whether nothing that the run keeps outlives it. It is false for a run without a session.
 func (r *Ref) Unsaved() bool { return r != nil && r.Found != nil && r.Found.Unsaved }
 
 // Deferred reports whether another process keeps the session.
@@ -86,7 +88,7 @@ func (r *Ref) Open(ctx context.Context, run string) (engine.OpenSession, error) 
 	return open, nil
 }
 
-// texts are the entries of a session.
+// texts returns the entries of a session.
 func texts(ctx context.Context, s engine.SessionStore, id string) (map[string]string, error) {
 	all, err := s.ReadSession(ctx, id)
 	if errors.Is(err, &engine.Error{Kind: engine.KindInput, Code: diag.BadSession}) { // nothing was saved yet
@@ -105,7 +107,8 @@ func textsOf(entries map[string]engine.Entry) map[string]string {
 	return texts
 }
 
-// back brings the notes of a session to those that a fork begins with. Its conversation stays until the fork went well.
+// back changes the notes of a session to those that a fork begins with. Its conversation stays until the fork has
+// succeeded.
 func (r *Ref) back(ctx context.Context, open engine.OpenSession, run string, held map[string]string) error {
 	if r.ID != r.Of && strings.Join(slices.Collect(maps.Values(held)), "") != "" {
 		return engine.Errorf(engine.KindInput, diag.BadSession, "session %q holds something already, and a fork goes on with what its run began with", r.ID).

@@ -33,7 +33,7 @@ type Request struct {
 // Digest implements [engine.Payload].
 func (r *Request) Digest() [32]byte {
 	text, err := json.Marshal(r)
-	if err != nil { // a Request has nothing that JSON cannot hold
+	if err != nil { // JSON can represent all of a Request
 		panic(err)
 	}
 	return sha256.Sum256(append([]byte("session\x00"), text...))
@@ -49,8 +49,8 @@ type Keeper struct {
 	// Ended reports whether a run has ended.
 	Ended func(ctx context.Context, run string) (bool, error)
 
-	// Wait waits while another process has the session open: for a moment if it carries out a request, or until its run ends. It
-	// returns false to give up.
+	// Wait waits while another process has the session open: briefly if that process carries out a request, or until
+	// its run ends. It returns false to give up.
 	Wait func(ctx context.Context, try int) bool
 }
 
@@ -125,7 +125,7 @@ func ReadTaken(v generable.Value) (map[string]engine.Entry, error) {
 // the answer is in the steps of the run; a run that ended before it took the session has found nothing.
 func Settled(ctx context.Context, s engine.Store, run engine.RunInfo) (json.RawMessage, error) {
 	var f Found
-	if run.Session == nil || json.Unmarshal(run.Session, &f) != nil || !f.Deferred { // what cannot be read is an error where it is used
+	if run.Session == nil || json.Unmarshal(run.Session, &f) != nil || !f.Deferred { // unreadable text is reported where it is used
 		return run.Session, nil
 	}
 	f.Deferred, f.Entries = false, map[string]string{}
@@ -169,7 +169,7 @@ func (r *Request) save(ctx context.Context, open engine.OpenSession, run string)
 	return nil
 }
 
-// typed makes an error of a store typed.
+// typed converts an error of a store to an [engine.Error].
 func typed(err error) *engine.Error {
 	if e, ok := errors.AsType[*engine.Error](err); ok {
 		return e

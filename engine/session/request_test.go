@@ -14,7 +14,7 @@ import (
 func none(context.Context, string) (bool, error) { return false, nil }
 func all(context.Context, string) (bool, error)  { return true, nil }
 
-// take has a run take session s of a script, and returns what it held.
+// take takes session s of a script for a run, and returns what it held.
 func take(t *testing.T, s engine.SessionStore, run string, over func(context.Context, string) (bool, error)) (map[string]engine.Entry, *engine.Error) {
 	t.Helper()
 	out := keeper(s, over).Do(t.Context(), run, &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"})
@@ -33,7 +33,7 @@ func save(t *testing.T, s engine.SessionStore, run string, entries map[string]en
 	return keeper(s, none).Do(t.Context(), run, &session.Request{Op: session.OpSave, ID: "s", Script: "flow.star", Entries: entries}).Err
 }
 
-// keeper tries a session that is open three times.
+// keeper returns a keeper that tries three times to open a session that is in use.
 func keeper(s engine.SessionStore, over func(context.Context, string) (bool, error)) *session.Keeper {
 	return &session.Keeper{Store: s, Ended: over, Wait: func(_ context.Context, try int) bool { return try < 2 }}
 }
@@ -44,7 +44,7 @@ func TestRequests(t *testing.T) {
 		t.Fatalf("a new session holds %v, %v", held, err)
 	}
 	entry := map[string]engine.Entry{"memory/m/": {Text: "a"}, session.TranscriptKey: {Text: "{}"}}
-	for range 2 { // the second time as when the answer to the first was lost
+	for range 2 { // the second pass is as if the answer to the first was lost
 		if _, err := take(t, s, "one", none); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Entries that changed since the run took the session are an error, and then nothing of the run is saved.
+// Saving fails if entries changed since the run took the session, and then nothing of the run is saved.
 func TestChangedMeanwhile(t *testing.T) {
 	s := &session.Memory{}
 	if _, err := take(t, s, "one", none); err != nil {

@@ -1,5 +1,5 @@
-// Package session holds what all stores of sessions share, the rule for ids and the failures, and the store
-// that keeps sessions in memory. Those on disk are packages below engine/store.
+// Package session holds what all stores of sessions share: the rule for ids and the errors. It also has the store that
+// keeps sessions in memory. The stores on disk are packages below engine/store.
 package session
 
 import (
@@ -19,8 +19,8 @@ import (
 // MaxID bounds the length of a session's id.
 const MaxID = 64
 
-// CheckID refuses what is no id of a session: 1 to 64 letters, digits and . _ - of ASCII,
-// beginning with a letter or digit. So an id can be part of the name of a file.
+// CheckID returns an error unless id is valid for a session: 1 to 64 letters, digits and . _ - of ASCII, with a letter
+// or digit first. An id can therefore be part of the name of a file.
 func CheckID(id string) error {
 	ok := id != "" && len(id) <= MaxID && !strings.ContainsRune("._-", rune(id[0]))
 	for _, c := range []byte(id) {
@@ -34,7 +34,7 @@ func CheckID(id string) error {
 		WithHelp("use 1 to %d letters, digits, dots, dashes and underscores, a letter or digit first", MaxID)
 }
 
-// Busy is the failure to take a session that somebody has taken.
+// Busy returns the error for a session that another run has taken.
 func Busy(id, by string) *engine.Error {
 	if by != "" {
 		by = " (" + by + ")"
@@ -43,23 +43,23 @@ func Busy(id, by string) *engine.Error {
 		WithHelp("wait until that run has ended, or use another session: one conversation has one run at a time")
 }
 
-// OfOther is the failure to take a session that another script made.
+// OfOther returns the error for a session that belongs to another script.
 func OfOther(id, owner, script string) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.BadSession, "session %q belongs to %s, and this is %s", id, owner, script).
 		WithHelp("sessions of all scripts are in one directory: use another id for this script, another directory, --session-store DIR, or remove the session: agentscript sessions rm %s", id)
 }
 
-// NotFound is the failure to find a session.
+// NotFound returns the error for a session that does not exist.
 func NotFound(id string) *engine.Error {
 	return engine.Errorf(engine.KindInput, diag.BadSession, "there is no session %q", id).WithHelp("agentscript sessions ls lists them")
 }
 
-// MaxOps bounds how many idempotency keys a session remembers: more writes than that cannot be in
-// flight when a run ends in the midst.
+// MaxOps bounds how many idempotency keys a session remembers. No more writes than that can be in flight when a run
+// ends abruptly.
 const MaxOps = 256
 
-// Memory is a [engine.SessionStore] that lives as long as the process. Its zero value is empty and
-// ready. A session's time of update is not kept.
+// Memory is an [engine.SessionStore] that lives as long as the process. Its zero value is empty and ready to use. It
+// does not record when a session was updated.
 type Memory struct {
 	mu  sync.Mutex
 	all map[string]*heldSession
@@ -69,15 +69,15 @@ type Memory struct {
 type heldSession struct {
 	script  string
 	mu      sync.Mutex
-	taken   *Held // nil: nobody has it
+	taken   *Held // nil: no run has it
 	entries map[string]engine.Entry
 	ops     []string
 }
 
-// Held is a session in memory while a run has it.
+// Held is a session in memory that a run has taken.
 type Held struct{ of *heldSession }
 
-// NewHeld returns an empty session that belongs to no store: a run keeps in it what ends with the run.
+// NewHeld returns an empty session that belongs to no store, for what a run keeps only while it lasts.
 func NewHeld() *Held {
 	s := &heldSession{}
 	s.taken = &Held{s}
@@ -182,7 +182,7 @@ func (h *Held) Save(_ context.Context, key, op, text string) (engine.Entry, erro
 	return e, nil
 }
 
-// Restore keeps an entry with its version, unless a newer one is there.
+// Restore stores an entry with its version, unless the session has a newer one.
 func (h *Held) Restore(key string, e engine.Entry) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
@@ -198,7 +198,7 @@ func (h *Held) Entries() map[string]engine.Entry {
 	return maps.Clone(h.of.entries)
 }
 
-// put keeps an entry. The caller holds the lock.
+// put stores an entry. The caller holds the lock.
 func (s *heldSession) put(key string, e engine.Entry) {
 	if s.entries == nil {
 		s.entries = map[string]engine.Entry{}
@@ -206,7 +206,7 @@ func (s *heldSession) put(key string, e engine.Entry) {
 	s.entries[key] = e
 }
 
-// open is the failure of a hold that was given back. The caller holds the lock.
+// open returns an error if the session was given back. The caller holds the lock.
 func (h *Held) open() error {
 	if h.of.taken == h {
 		return nil
@@ -214,14 +214,14 @@ func (h *Held) open() error {
 	return Closed()
 }
 
-// GivenBack is the failure of whoever goes on with a session of a store after it was closed.
+// GivenBack returns the error for using a session of a store after it was closed.
 func GivenBack(id string) error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", id).WithHelp(keptOpen)
 }
 
 const keptOpen = "a run keeps its session open until it has ended, and no longer"
 
-// Closed is the failure of whoever goes on when the run has ended.
+// Closed returns the error for using a session after its run has ended.
 func Closed() error {
 	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the session is closed").WithHelp(keptOpen)
 }

@@ -1,4 +1,4 @@
-// Package diagnose shows errors of runs like those of loading.
+// Package diagnose turns errors of runs into diagnostics, as for errors of loading.
 package diagnose
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-// longestRaw is how much of a model's text a diagnostic quotes, in runes.
+// longestRaw is the maximum length, in runes, of a model's text in a diagnostic.
 const longestRaw = 600
 
-// Error shows an error of a run like one of loading: its code, its place in the script and
-// in the run, what the model said, what lies beneath, and what to do.
+// Error turns an error of a run into a diagnostic: its code, its position in the script and in the run, what the model
+// said, the cause, and what to do.
 func Error(err error) *diag.Diagnostic {
 	e, ok := errors.AsType[*engine.Error](err)
 	if !ok {
@@ -37,7 +37,7 @@ func Error(err error) *diag.Diagnostic {
 	said := d.Message
 	for cause := e.Cause; cause != nil; cause = errors.Unwrap(cause) {
 		if text := cause.Error(); text != "" && !strings.Contains(said, text) && !strings.Contains(text, d.Message) && cause != error(inner) && !internal(text) {
-			if of, ok := cause.(*engine.Error); ok && of.Pos.IsValid() && of.Pos != d.Span.Pos { // where a tool failed, say
+			if of, ok := cause.(*engine.Error); ok && of.Pos.IsValid() && of.Pos != d.Span.Pos { // such as where a tool failed
 				d.Notes = append(d.Notes, diag.Note{Message: "cause at " + of.Pos.String() + ": " + text, Pos: of.Pos})
 			} else {
 				note("cause: " + text)
@@ -46,10 +46,10 @@ func Error(err error) *diag.Diagnostic {
 		}
 	}
 	tried := "also tried: "
-	if e.Kind == engine.KindReplay { // whose notes say in what a call differs
+	if e.Kind == engine.KindReplay { // its notes say how a call differs
 		tried = ""
 	}
-	if e.Kind == engine.KindTest && len(e.Notes) > 0 { // which show how something differs
+	if e.Kind == engine.KindTest && len(e.Notes) > 0 { // its notes show a difference
 		note(strings.Join(e.Notes, "\n"))
 	} else {
 		for _, text := range e.Notes {
@@ -62,38 +62,38 @@ func Error(err error) *diag.Diagnostic {
 	if e.Raw != "" {
 		note(speaker(e) + text.ClipMiddle(e.Raw, longestRaw))
 	}
-	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it says nothing new
+	if len(e.Trace) > 1 || len(e.Trace) == 1 && e.Trace[0].Pos != d.Span.Pos { // else it repeats the position
 		d.Trace = append(d.Trace, e.Trace...)
 	}
 	switch flag := raisedBy(e); {
 	case flag != "":
 		d.Help = append(d.Help, flag)
-	case e.Kind == engine.KindCancelled: // whoever did that knows
+	case e.Kind == engine.KindCancelled: // the caller who cancelled knows the reason
 	case e.Help != "":
 		d.Help = append(d.Help, e.Help)
 	}
 	return d
 }
 
-// speaker says whose words the raw text of an error is.
+// speaker introduces the raw text of an error with its author.
 func speaker(e *engine.Error) string {
 	switch {
 	case e.Kind == engine.KindPanic:
 		return ""
-	case e.Model == nil && (e.Kind == engine.KindTimeout || e.Kind == engine.KindCancelled): // of a call to a model they name it
+	case e.Model == nil && (e.Kind == engine.KindTimeout || e.Kind == engine.KindCancelled): // for a call to a model, Model is set
 		return "it wrote:\n"
 	}
 	return "the model said:\n"
 }
 
-// internal reports whether a text says how something stopped in words of Go or the interpreter, of
-// which the message is the translation.
+// internal reports whether a text describes an interruption in the words of Go or of the interpreter. The message
+// already says the same for people.
 func internal(text string) bool {
 	words := []string{context.Canceled.Error(), context.DeadlineExceeded.Error(), "Starlark computation cancelled"}
 	return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// adopt takes over what a deeper diagnostic knows and d does not.
+// adopt copies to d what a deeper diagnostic knows and d does not.
 func adopt(d, inner *diag.Diagnostic) {
 	if !d.Span.IsValid() || d.Span.Pos == inner.Span.Pos {
 		d.Span, d.Label = inner.Span, inner.Label
@@ -103,7 +103,7 @@ func adopt(d, inner *diag.Diagnostic) {
 	d.Trace = append(d.Trace, inner.Trace...)
 }
 
-// raisedBy is the remedy of a limit of the whole run, with the flag that moves it.
+// raisedBy returns the help for a limit of the whole run, with the flag that changes it.
 func raisedBy(e *engine.Error) string {
 	flag := LimitFlag(e)
 	switch {
@@ -119,7 +119,7 @@ func raisedBy(e *engine.Error) string {
 	return before + flag + after
 }
 
-// LimitFlag is the flag that moves the limit of the whole run by which an error came, "" where it is no such limit.
+// LimitFlag returns the flag that changes the limit of the whole run that caused an error, or "" if no such limit did.
 func LimitFlag(e *engine.Error) string {
 	switch {
 	case !e.OfRun:
@@ -134,7 +134,7 @@ func LimitFlag(e *engine.Error) string {
 			return flag
 		}
 	}
-	_, limit, _ := strings.Cut(e.Message, "the limit of ") // the remedy may be that of what used it up
+	_, limit, _ := strings.Cut(e.Message, "the limit of ") // Help may be about what used up the limit
 	limit, _, _ = strings.Cut(limit, " is reached")
 	for _, is := range [...]struct{ unit, flag string }{{"model call", "--max-model-calls"}, {"tool call", "--max-tool-calls"}, {"token", "--max-tokens"}, {"$", "--max-usd"}} {
 		if strings.Contains(limit, is.unit) {
@@ -144,7 +144,7 @@ func LimitFlag(e *engine.Error) string {
 	return ""
 }
 
-// ofBudget is a limit as budget(...) has it: model_calls for --max-model-calls.
+// ofBudget returns the name of a limit in budget(...): model_calls for --max-model-calls.
 func ofBudget(flag string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(flag, "--max-"), "-", "_")
 }

@@ -9,7 +9,7 @@ import (
 
 var Update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden holds got against testdata/name, or rewrites that file under -update.
+// Golden compares got with testdata/name, or rewrites that file under -update.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))

@@ -1,4 +1,4 @@
-// Package gentest holds what tests of types and values share: random types and values, golden files.
+// Package gentest provides what tests of types and values share: random types and values, and golden files.
 package gentest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Rounds is how many random types a property is held against: 3,000, and a fifth under -short.
+// Rounds returns the number of random types to test a property with: 3,000, or a fifth of that under -short.
 func Rounds() int {
 	if testing.Short() {
 		return 600
@@ -21,13 +21,13 @@ func Rounds() int {
 	return 3000
 }
 
-// Generator makes random types and values. With wire set, inline unions hold at most one
-// member that is an object and one that is a list, so that JSON tells the members apart.
+// Generator makes random types and values. If Wire is set, inline unions have at most one member that is an object and
+// one that is a list, so that JSON distinguishes the members.
 type Generator struct {
 	*rand.Rand
 	Any, Wire bool
 	names     int
-	open      []*generable.Type // references to the schemas being made, for recursive types
+	open      []*generable.Type // references to the schemas under construction, for recursive types
 }
 
 func NewGenerator(seed int64) *Generator {
@@ -115,7 +115,7 @@ func (g *Generator) Schema(depth int, tag string) *generable.Type {
 	var fields []generable.Field
 	for i := range g.Intn(5) {
 		f := generable.Field{Name: fmt.Sprintf("f%d", i), Type: g.Typ(depth), Guide: strings.Repeat("g", i)}
-		if g.Intn(6) == 0 { // a way back to a schema around this one, with a way out
+		if g.Intn(6) == 0 { // a reference to an enclosing schema, in a type that can also end the recursion
 			back := g.open[g.Intn(len(g.open))]
 			f.Type = []*generable.Type{generable.ListOfType(back), generable.OneOf(back, generable.NoneT), generable.DictOfType(back)}[g.Intn(3)]
 		}
@@ -139,7 +139,7 @@ func (g *Generator) Schema(depth int, tag string) *generable.Type {
 	return t
 }
 
-// Value makes a value of type t, whose references are bound.
+// Value makes a value of type t, whose references must be bound.
 func (g *Generator) Value(t *generable.Type, depth int) generable.Value {
 	t = t.Deref()
 	size := 0
@@ -188,7 +188,7 @@ func (g *Generator) Value(t *generable.Type, depth int) generable.Value {
 	return generable.Value{}
 }
 
-// Plain makes a value without records, of any shape.
+// Plain makes a value of any shape without records.
 func (g *Generator) Plain(depth int) generable.Value {
 	n := 8
 	if depth <= 0 {
@@ -253,14 +253,14 @@ func (g *Generator) Mutate(v generable.Value) generable.Value {
 	return g.Plain(1)
 }
 
-// accepts reports whether t is, or as an inline union contains, a type of one of the kinds.
+// accepts reports whether t, or a member of t if it is an inline union, is a type of one of the kinds.
 func accepts(t *generable.Type, kinds ...generable.TypeKind) bool {
 	t = t.Deref()
 	return slices.Contains(kinds, t.Kind) ||
 		t.Kind == generable.OneOfType && slices.ContainsFunc(t.Variants, func(v *generable.Type) bool { return accepts(v, kinds...) })
 }
 
-// Must returns a declared type, and fails the test when its declaration has problems.
+// Must returns a function that returns a declared type, and fails the test if its declaration has problems.
 func Must(t testing.TB) func(*generable.Type, generable.FieldErrors) *generable.Type {
 	return func(typ *generable.Type, errs generable.FieldErrors) *generable.Type {
 		t.Helper()

@@ -1,4 +1,4 @@
-// Package lazy makes what a program needs rarely when it is first asked for.
+// Package lazy creates rarely needed values on first use.
 package lazy
 
 import (
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Regexp returns a function that returns a regular expression, which is compiled at the first call. It panics then if
-// the expression is malformed.
+// Regexp returns a function that returns a regular expression. The first call compiles it, and panics if the expression
+// is malformed.
 //
 //go:noinline
 func Regexp(expr string) func() *regexp.Regexp {

@@ -1,4 +1,4 @@
-// Package oauthtest is an authorization server for tests, with the faults that such servers have.
+// Package oauthtest provides an authorization server for tests, with the faults that real ones have.
 package oauthtest
 
 import (
@@ -15,28 +15,28 @@ import (
 	"sync"
 )
 
-// Server is an authorization server, and what an MCP server that wants its tokens does. All that is
-// secret in it has canary in it.
+// Server is an authorization server. [Server.Guard] is the part of an MCP server that requires its tokens. All of its
+// secrets contain the word canary.
 type Server struct {
 	*httptest.Server
-	Resource string // the URL of the MCP server, set before it is used
+	Resource string // the URL of the MCP server; must be set before use
 
-	// What is wrong or special, set before it is used or by Authorize.
-	Meta      map[string]any // over what the server says of itself
+	// Faults and special cases, set before use or by Authorize.
+	Meta      map[string]any // adds or replaces entries of the server's metadata
 	Describes func() (status int, body map[string]any)
-	Authorize func(answer url.Values) // changes with what the browser is sent back
-	Token     http.HandlerFunc        // gives tokens, where it answers
-	Lives     int                     // seconds that a token lives; 0 says nothing
-	Wants     string                  // the scope of calls of tools
+	Authorize func(answer url.Values) // changes the parameters of the redirect back to the client
+	Token     http.HandlerFunc        // answers requests for tokens, unless it writes nothing
+	Lives     int                     // lifetime of tokens in seconds; 0 leaves it out
+	Wants     string                  // the scope that calls of tools need
 	NoRefresh bool
-	Assertion func(string) bool // judges what a client says of itself
-	Challenge string            // behind what the MCP server says when it refuses
+	Assertion func(string) bool // checks the assertion of a client
+	Challenge string            // added to the WWW-Authenticate header of the MCP server
 
 	mu      sync.Mutex
 	n       int
-	codes   map[string]url.Values // of the request for them
-	good    map[string]string     // access tokens and their scope
-	refresh map[string]string     // refresh tokens and their scope
+	codes   map[string]url.Values // the parameters of the requests for the codes
+	good    map[string]string     // access tokens with their scopes
+	refresh map[string]string     // refresh tokens with their scopes
 	asked   []string
 	grants  []url.Values
 	clients []map[string]any
@@ -65,7 +65,7 @@ func New() *Server {
 	return s
 }
 
-// Guard lets those alone in that have a token, as far as it covers what they want.
+// Guard passes on only requests with a valid token, and calls of tools only if the scope of the token is sufficient.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
@@ -97,7 +97,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Write answers with JSON.
+// Write writes a JSON response.
 func Write(rw http.ResponseWriter, status int, body any) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(status)
@@ -124,7 +124,7 @@ func (s *Server) register(rw http.ResponseWriter, r *http.Request) {
 	Write(rw, 201, client)
 }
 
-// agree is the person, who is signed in and agrees to everything.
+// agree acts for a user who is signed in and agrees to everything.
 func (s *Server) agree(rw http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +205,7 @@ func (s *Server) give(rw http.ResponseWriter, r *http.Request) {
 	Write(rw, 200, body)
 }
 
-// Revoke has the MCP server take no token that was given.
+// Revoke makes the MCP server reject all tokens that were issued.
 func (s *Server) Revoke(refreshToo bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *Server) Revoke(refreshToo bool) {
 	}
 }
 
-// Given are the requests for tokens of a grant.
+// Given returns the requests for tokens with a grant type.
 func (s *Server) Given(grant string) (out []url.Values) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,21 +227,21 @@ func (s *Server) Given(grant string) (out []url.Values) {
 	return out
 }
 
-// Asked are the paths that the authorization server was asked for.
+// Asked returns the paths of the requests that the authorization server received.
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
 }
 
-// Clients are those that were registered.
+// Clients returns the registered clients.
 func (s *Server) Clients() []map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.clients)
 }
 
-// Browse is a person who opens an address, agrees, and is sent back.
+// Browse acts for a user who opens an address, agrees, and is redirected back.
 func Browse(address string) error {
 	res, err := http.Get(address)
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"unicode"
 )
 
-// Brief bounds a text that the other side decides about.
+// Brief returns a text from another party as [Plain] returns it, clipped to 400 characters.
 func Brief(s string) string {
 	return Clip(strings.ToValidUTF8(Plain(s), ""), 400)
 }
 
-// Plain takes out what would move a terminal's cursor or colour it.
+// Plain removes control characters, which could move a terminal's cursor or change its colors. Tabs stay.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\t' {

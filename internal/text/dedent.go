@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Dedent returns s without the blanks and tabs that all of its lines begin with. Lines of nothing else do not count,
-// and become empty. All other signs stay.
+// Dedent returns s without the blanks and tabs that all of its lines begin with. Lines of only blanks and tabs do not
+// count, and become empty. Everything else stays.
 func Dedent(s string) string {
 	margin, first := "", true
 	for line := range strings.SplitSeq(s, "\n") {
@@ -31,7 +31,7 @@ func Dedent(s string) string {
 	for i, line := range lines {
 		if rest, ok := strings.CutPrefix(line, margin); ok {
 			lines[i] = rest
-		} else { // of blanks alone
+		} else { // only blanks
 			lines[i] = strings.TrimLeft(line, " \t")
 		}
 	}

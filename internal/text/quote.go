@@ -12,8 +12,8 @@ func Quote(s string) string { return string(AppendQuoted(nil, s)) }
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character;
-// the line separators that JavaScript dislikes are escaped.
+// AppendQuoted appends s as a JSON string. Invalid UTF-8 becomes the replacement character. The line separators U+2028
+// and U+2029, which JavaScript did not always accept in strings, are escaped.
 func AppendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
@@ -59,25 +59,25 @@ func AppendQuoted(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// Terminal returns s such that it cannot steer a terminal. Line ends, tabs and everything that the
-// letters of any language need stay; what moves the cursor, sets titles or the clipboard, reverses the
-// direction of letters or is invisible is escaped.
+// Terminal returns s such that it cannot control a terminal. Line ends, tabs and all characters that a written language
+// needs stay. It escapes everything that moves the cursor, sets titles or the clipboard, reverses the direction of
+// letters or is invisible.
 func Terminal(s string) string { return TerminalBehind(0, s) }
 
-// TerminalBehind is [Terminal] of a text that continues one which ends with the character before.
+// TerminalBehind is like [Terminal] for a text that continues another one. before is the last character of that one.
 func TerminalBehind(before rune, s string) string {
 	return escape(before, strings.ReplaceAll(s, "\r\n", "\n"), func(before, r rune) bool {
 		return r == '\n' || r == '\t' || !unicode.Is(unicode.Cc, r) && !Unseen(before, r)
 	})
 }
 
-// Visible returns s as one line in which what is read is what is there: as [Terminal], but without
-// exceptions. A text that a person decides on must be shown so.
+// Visible returns s as one line that shows every character that s has. It is like [Terminal], but without exceptions.
+// Texts that a person decides on must be shown with it.
 func Visible(s string) string {
 	return escape(0, s, func(_, r rune) bool { return r == ' ' || unicode.IsPrint(r) && !ignored(r) })
 }
 
-// escape writes out the characters that are not kept, and bytes that are no UTF-8.
+// escape escapes the characters that keep rejects, and bytes that are not valid UTF-8.
 func escape(before rune, s string, keep func(before, r rune) bool) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -94,7 +94,7 @@ func escape(before rune, s string, keep func(before, r rune) bool) string {
 	return b.String()
 }
 
-// Escaped returns a character written out, as \u200b or \U000e0041.
+// Escaped returns the escape sequence of a character, such as \u200b or \U000e0041.
 func Escaped(r rune) string {
 	if r > 0xffff {
 		return fmt.Sprintf(`\U%08x`, r)

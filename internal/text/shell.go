@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ShellWord quotes a word for a shell where it must be.
+// ShellWord quotes a word for a shell if necessary.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:=@%+,~", r)
@@ -16,8 +16,8 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// IsCommandLine reports whether a text that should name a program is one with its arguments. A path may
-// hold blanks; but no word of one is an option, a package or a URL.
+// IsCommandLine reports whether a text that should name a program also has arguments. A path may contain blanks, but
+// none of its words is an option, a package or a URL.
 func IsCommandLine(text string) bool {
 	words := strings.Fields(text)
 	if len(words) < 2 {

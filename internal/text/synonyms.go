@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Synonyms reads a table of words that mean another: each line is "kind: word word = meaning". Blank lines and those
-// that begin with # are left out. The result is by kind and word.
+// Synonyms reads a table of words with their meanings. Each line is "kind: word word = meaning". Blank lines and lines
+// that begin with # are ignored. The result is indexed by kind and word.
 func Synonyms(table string) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for line := range strings.Lines(table) {

@@ -1,5 +1,5 @@
-// Package text holds the small rules by which messages are worded: quoting, counting, clipping and
-// comparing texts. It imports the standard library alone and stands below every other package.
+// Package text holds the rules for the wording of messages: quoting, counting, clipping and comparing texts. It imports
+// only the standard library, and every other package may import it.
 package text
 
 import (
@@ -24,7 +24,7 @@ func Count[N int | int64](n N, noun string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + Noun(n, noun)
 }
 
-// CountInWords is Count with the small numbers as words: "no calls", "one call", "3 calls".
+// CountInWords is like Count, but has words for the small numbers: "no calls", "one call", "3 calls".
 func CountInWords(n int, noun string) string {
 	switch n {
 	case 0:
@@ -35,7 +35,7 @@ func CountInWords(n int, noun string) string {
 	return Count(n, noun)
 }
 
-// Cut returns at most the first n bytes of s, without a part of a character at the end.
+// Cut returns at most the first n bytes of s, and does not split a character.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -46,7 +46,7 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// ClipBytes returns s if it has at most n bytes, else as [Cut] does, with an ellipsis.
+// ClipBytes returns s if it has at most n bytes, else the result of [Cut] with an ellipsis.
 func ClipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -54,7 +54,7 @@ func ClipBytes(s string, n int) string {
 	return Cut(s, n) + "…"
 }
 
-// Clip returns s if it has at most n characters, else its first n with an ellipsis.
+// Clip returns s if it has at most n characters, else its first n characters with an ellipsis.
 //
 //go:noinline
 func Clip(s string, n int) string {
@@ -70,8 +70,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipWords returns s if it has at most n characters, else as many of its first words as fit, with an ellipsis behind
-// a blank.
+// ClipWords returns s if it has at most n characters, else as many of its first words as fit, a blank and an ellipsis.
 func ClipWords(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -83,8 +82,8 @@ func ClipWords(s string, n int) string {
 	return strings.TrimRight(cut, " ") + " …"
 }
 
-// ClipMiddle returns s if it has at most n characters, else two thirds of n from its beginning and a
-// third from its end.
+// ClipMiddle returns s if it has at most n characters, else two thirds of n from its beginning and a third from its
+// end.
 //
 //go:noinline
 func ClipMiddle(s string, n int) string {
@@ -95,8 +94,8 @@ func ClipMiddle(s string, n int) string {
 	return string(r[:n*2/3]) + " … " + string(r[len(r)-n/3:])
 }
 
-// Distance returns the number of insertions, deletions and substitutions that turn a into b. With swaps,
-// exchanging two neighbours counts as one edit too, each character being edited at most once.
+// Distance returns the number of insertions, deletions and substitutions that turn a into b. With swaps, exchanging two
+// neighbors also counts as one edit, and each character is edited at most once.
 func Distance[E byte | rune](a, b []E, swaps bool) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// AllValid reports whether every text in v, a tree of structs, lists, maps and pointers, is UTF-8: encoding/json replaces what
-// is not, without an error. Bytes are not looked at.
+// AllValid reports whether every text in v, a tree of structs, lists, maps and pointers, is valid UTF-8. encoding/json
+// replaces invalid bytes without an error. Byte slices are not checked.
 func AllValid(v any) bool { return allValid(reflect.ValueOf(v)) }
 
 func allValid(v reflect.Value) bool {

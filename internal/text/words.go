@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Words yields the words of a text and their numbers, each with the blank or the line's end behind it.
+// Words yields the words of a text with their numbers. Each word includes the blank or line end after it.
 func Words(s string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for n := 0; s != ""; n++ {
@@ -21,7 +21,7 @@ func Words(s string) iter.Seq2[int, string] {
 	}
 }
 
-// Each returns what there is of each item of a list, such as its name.
+// Each returns the results of calling of for each item of a list, such as the items' names.
 //
 //go:noinline
 func Each[T, R any](list []T, of func(T) R) []R {
@@ -32,8 +32,8 @@ func Each[T, R any](list []T, of func(T) R) []R {
 	return out
 }
 
-// Lines returns the lines of a text without their ends, which are \n, \r\n or a lone \r, as the Starlark
-// scanner takes them. A final line end gives an empty last line.
+// Lines returns the lines of a text without their ends, which are \n, \r\n or a lone \r, as for the Starlark scanner. A
+// line end at the end of the text adds an empty last line.
 func Lines(s string) []string {
 	return strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n")
 }

@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Written returns a text as it is meant that was written among code: without common indentation and blank lines at both ends. Lines keep what they
-// are indented more; blank lines do not count.
+// Written removes what a text has only because it is written inside code: the common indentation, and blank lines at
+// both ends. Lines keep any further indentation. Blank lines do not count for the indentation.
 func Written(s string) string {
 	if !strings.Contains(s, "\n") {
 		return strings.TrimSpace(s)
@@ -17,7 +17,7 @@ func Written(s string) string {
 			continue
 		}
 		if i == 0 {
-			continue // stands right behind the quotes
+			continue // follows the quotes directly
 		}
 		lead := line[:len(line)-len(body)]
 		if first {

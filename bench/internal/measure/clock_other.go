@@ -4,10 +4,10 @@ package measure
 
 import "time"
 
-// Clock says what [CPU] tells.
+// Clock describes what [CPU] measures.
 const Clock = "time of the wall, for want of CPU time here"
 
 var started = time.Now()
 
-// CPU stands in for the time that the process has computed.
+// CPU returns the wall-clock time since the process started, in place of CPU time.
 func CPU() time.Duration { return time.Since(started) }

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// Clock says what [CPU] tells.
+// Clock describes what [CPU] measures.
 const Clock = "CPU time of the process, the collector's share included"
 
-// CPU is the time that all threads of the process have computed. It does not grow while others
-// have the processor.
+// CPU returns the CPU time of all threads of the process. It does not grow while other processes have the processor.
 func CPU() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

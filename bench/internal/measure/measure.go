@@ -1,4 +1,4 @@
-// Package measure measures tasks beside each other and tells the figures in tables.
+// Package measure measures tasks against each other and prints the figures in tables.
 package measure
 
 import (
@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Task is something to be measured: it does its work n times.
+// Task is something to measure. Run does its work n times.
 type Task interface {
 	Run(n int) (Usage, error)
 }
 
-// Usage is what n turns of a task took together.
+// Usage is the total cost of n turns of a task.
 type Usage struct {
 	CPU    time.Duration
 	Allocs uint64
@@ -25,7 +25,7 @@ type InProcess func() error
 // Run implements [Task].
 func (f InProcess) Run(n int) (Usage, error) {
 	var before, after runtime.MemStats
-	// What the tasks before left behind is not this one's to collect.
+	// This task must not collect the garbage of earlier tasks.
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := CPU()
@@ -40,7 +40,7 @@ func (f InProcess) Run(n int) (Usage, error) {
 	return u, nil
 }
 
-// Measured is what a task takes for one turn.
+// Measured is the cost of one turn of a task.
 type Measured struct {
 	Rounds []float64 // nanoseconds, one figure for each round
 	Allocs float64
@@ -48,11 +48,11 @@ type Measured struct {
 	Err    error
 }
 
-// NS is the median of the rounds, in nanoseconds.
+// NS returns the median of the rounds, in nanoseconds.
 func (m *Measured) NS() float64 { return median(m.Rounds) }
 
-// Least is the fastest of the rounds, in nanoseconds: on a machine that others use, the one that
-// they disturbed least.
+// Least returns the fastest of the rounds, in nanoseconds. On a shared machine, it is the one with the least
+// interference.
 func (m *Measured) Least() float64 {
 	if len(m.Rounds) == 0 {
 		return 0
@@ -60,8 +60,8 @@ func (m *Measured) Least() float64 {
 	return slices.Min(m.Rounds)
 }
 
-// Measure gives each task its share of total in so many rounds. The tasks take turns in each
-// round, so that what disturbs the machine disturbs all alike, and none always goes first.
+// Measure gives each task its share of total, divided into rounds. The tasks take turns in each round, so that
+// interference affects all of them alike, and none always goes first.
 func Measure(tasks []Task, total time.Duration, rounds int) []*Measured {
 	out := make([]*Measured, len(tasks))
 	turns := make([]int, len(tasks))
@@ -94,7 +94,7 @@ func Measure(tasks []Task, total time.Duration, rounds int) []*Measured {
 	return out
 }
 
-// calibrate warms a task up and finds how many turns take about as long as share.
+// calibrate warms up a task and returns how many turns take about as long as share.
 func calibrate(t Task, share time.Duration) (int, error) {
 	for n := 1; ; n *= 4 {
 		u, err := t.Run(n)
@@ -107,7 +107,7 @@ func calibrate(t Task, share time.Duration) (int, error) {
 	}
 }
 
-// Ratio is the median over the rounds of how much longer a takes than b.
+// Ratio returns how many times longer a takes than b, as the median over the rounds.
 func Ratio(a, b *Measured) float64 {
 	var all []float64
 	for i := range min(len(a.Rounds), len(b.Rounds)) {

@@ -11,7 +11,7 @@ type slow struct{ per time.Duration }
 
 func (s slow) Run(n int) (Usage, error) { return Usage{CPU: s.per * time.Duration(n)}, nil }
 
-// uneven takes longer each time that it is asked.
+// uneven takes longer with each call.
 type uneven struct{ per time.Duration }
 
 func (u *uneven) Run(n int) (Usage, error) {

@@ -34,8 +34,8 @@ func (t Table) Text(w io.Writer) {
 	}
 }
 
-// Markdown writes a table for a page. The rows begin without a bar: on the page of the figures,
-// those with one have their command in the last column.
+// Markdown writes a table for a page. Rows begin without a bar: on the page with the figures, rows that begin with a
+// bar have their command in the last column.
 func (t Table) Markdown(w io.Writer) {
 	fmt.Fprintf(w, "\n### %s\n\n%s\n%s\n", t.Title, strings.Join(t.Head, " | "), strings.Repeat("--- | ", len(t.Head)-1)+"---")
 	for _, row := range t.Rows {
@@ -51,13 +51,13 @@ func (t Table) Markdown(w io.Writer) {
 	}
 }
 
-// Bar is a promise about speed or size, and whether it was kept.
+// Bar is a target for speed or size, and whether it was met.
 type Bar struct {
 	What, Want, Got string
 	Met             bool
 }
 
-// Bars writes promises, if there are any: for a page, with the command that repeats their figures.
+// Bars writes the bars, if there are any. In Markdown, each has the command that repeats its figure.
 func Bars(w io.Writer, bars []Bar, markdown bool, command string) {
 	if len(bars) == 0 {
 		return
@@ -84,7 +84,7 @@ func Bars(w io.Writer, bars []Bar, markdown bool, command string) {
 	t.Text(w)
 }
 
-// Duration writes nanoseconds with the unit that suits them.
+// Duration formats nanoseconds in a suitable unit.
 func Duration(ns float64) string {
 	switch d := time.Duration(ns); {
 	case d >= 10*time.Second:
@@ -101,7 +101,7 @@ func Duration(ns float64) string {
 	return fmt.Sprintf("%.1f µs", ns/1e3)
 }
 
-// Figure writes a number with about three digits.
+// Figure formats a number with about three digits.
 func Figure(x float64) string {
 	if x >= 100 {
 		return fmt.Sprintf("%.0f", x)
