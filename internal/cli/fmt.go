@@ -29,7 +29,7 @@ func fmtVerb(c *term.Console) *cobra.Command {
 		Use:   "fmt [flags] FILE...",
 		Short: "Format scripts",
 		Long: `Fmt writes scripts in their one canonical form. Without flags, the result goes to stdout.
-FILE - formats stdin. Fmt refuses what check refuses.`,
+FILE - formats stdin. A script with syntax errors is refused, with the errors that check reports.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return term.Usagef("usage: "+cmd.UseLine()+"; - is stdin", "fmt needs a FILE")
