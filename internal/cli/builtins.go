@@ -19,9 +19,12 @@ import (
 func docVerb(c *term.Console) *cobra.Command {
 	var llm bool
 	cmd := &cobra.Command{
-		Use:               "doc [NAME]",
-		Short:             "Show what a builtin of the language does",
-		Long:              "Doc shows a builtin: how it is called, what it does, what its parameters are. NAME may also be an operator, a kind of value such as node, or a function of Starlark. Without a NAME it lists all. With --llm it prints the whole language on one page, to be read by whoever writes flows, a model or a person.",
+		Use:   "doc [NAME]",
+		Short: "Show what a builtin of the language does",
+		Long: `Doc describes a builtin: how it is called, what it does, and what its parameters are. NAME may also
+be an operator, a kind of value such as node, or a function of Starlark. Without a NAME, it lists
+them all. With --llm, it prints the whole language on one page, for models and people who write
+flows.`,
 		ValidArgsFunction: completeNames(builtinNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

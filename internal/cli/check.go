@@ -35,39 +35,42 @@ func checkVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check scripts without running them",
-		Long: `Check loads each script, builds its graph and reports all that is wrong, with the
-place and the remedy. No model and no tool is called. All mistakes of a stage are reported at
-once: first the syntax of a file, then its names, then what it composes.
+		Long: `Check loads each script, builds its graph and reports every mistake with its position and a remedy.
+It calls no model and no tool. It reports all mistakes of a stage at once: first the syntax of a
+file, then its names, then what it composes.
 
-What a script may read lies below its own directory, below that of another FILE above it (so
-that the parts of a flow are checked beside the flow: check flow.star lib/*.star), or below
---root.
+A script may read what is below its own directory, below the directory of another FILE that is
+above it, or below --root. So check flow.star lib/*.star checks the parts of a flow together with
+the flow.
 
-A FILE that ends in .json, or begins with {, is a flow of the agents-protocol: it is read, and its
-agents, transitions, conditions and tools are checked in the same way.
+A FILE that ends in .json or begins with { is a JSON flow of the agents-protocol. Its agents,
+transitions, conditions and tools are checked in the same way.
 
-With --schemas, the output type of each agent is compiled for the provider of its model, or for
-all where the script names none: what the schema uses of the provider's budgets and how it is
-rewritten goes to stdout. A type that the agent's own provider takes in no form is an error.
+With --schemas, check compiles the output type of each agent for the provider of its model, or for
+all providers if the script names no model. It writes to stdout how much of a provider's budgets
+the schema uses, and how the schema is rewritten. It is an error if the agent's own provider accepts
+the type in no form.
 
-With --cost, the most that a run can ask of models goes to stdout: every turn of every agent
-taken, loops and retries to their limit, each call filling the context window, at the prices of
-agentscript models, budgets that several agents share counted once. Models without a price are
-named, and are not in the sum.
+With --cost, check writes to stdout the most that a run can ask of models: every agent takes all its
+turns, loops and retries reach their limits, and each call fills the context window, at the prices
+that agentscript models shows. A budget that several agents share is counted once. Models without a
+price are named, and are not part of the sum.
 
-With --manifest, what a run may touch goes to stdout: as far as the script and all that it loads
-write it out, sorted and with a hash; * stands for what only a run knows. Nothing needs to be
-granted for it. --manifest-against FILE compares it with one that --format json saved: what is
-there now and was not is the error AS623.
+With --manifest, check writes to stdout what a run may touch, as far as the script and everything it
+loads spell it out, sorted and with a hash; * stands for what only a run knows. This needs no
+grants. --manifest-against FILE compares the manifest with one that --format json saved: an entry
+that is new is the error AS623.
 
-What a script needs of the world outside (commands, hosts, paths, variables, those of MCP servers) is no
-mistake of the script: it is listed with the flags that grant it, on stderr, or as needs with --format json.
-With any of --allow-exec, --allow-net, --allow-fs and --allow-env the script is held to all of them, as a
-run is: a use that is not granted is the error AS620. With --allow, --ask and --deny it is held to these
-rules: a tool of which they let no call be made is the error AS624.
+What a script needs from outside (commands, hosts, paths and variables, including those of MCP
+servers) is not a mistake of the script. Check lists it with the flags that grant it, on stderr, or
+as needs with --format json. With any of --allow-exec, --allow-net, --allow-fs and --allow-env, the
+script is held to all of them, as a run is: a use that is not granted is the error AS620. With
+--allow, --ask and --deny, it is held to these rules: a tool for which they permit no call is the
+error AS624.
 
-Findings go to stderr; with --format json or sarif to stdout, as one document. SARIF is what
-code hosts and editors read: each code is a rule with its explanation. The exit code is 3 when a script has errors, with --strict also when it has warnings, 7 when it took too long to load.`,
+Findings go to stderr, or to stdout as one document with --format json or sarif. SARIF is the format
+that code hosts and editors read: each code is a rule with its explanation. The exit code is 3 if a
+script has errors, with --strict also if it has warnings, and 7 if it took too long to load.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := wordOf("format", o.format, formatHuman, formatJSON, formatSARIF); err != nil {
 				return err
@@ -125,21 +128,21 @@ code hosts and editors read: each code is a rule with its explanation. The exit 
 		},
 	}
 	cmd.Flags().StringVar(&o.format, "format", formatHuman, "`human`, json or sarif")
-	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up a script that does not load within this `DURATION`")
+	cmd.Flags().DurationVar(&timeout, "timeout", agentscript.DefaultLoadTimeout, "give up on a script that does not load within this `DURATION`")
 	setup.AddRoot(cmd.Flags(), &o.root)
 	o.flows.AddTo(cmd.Flags())
-	o.schemas.addTo(cmd.Flags(), "schemas", "schemas", "print what providers make of the output types")
-	o.cost.addTo(cmd.Flags(), "cost", "costs", "print the most that a run can ask of models: calls, tokens and money")
-	cmd.Flags().IntVar(&o.items, "items", 1, "with --cost: take lists whose length only a run knows to hold `N` items")
-	cmd.Flags().StringVar(&o.model, "model", "", "with --cost: the `provider/model` of agents that name none")
-	cmd.Flags().StringVar(&o.prices, "prices", "", "with --cost: prices of your own, a `FILE` of JSON that goes before the table")
-	o.manifest.addTo(cmd.Flags(), "manifest", "manifests", "print what a run may touch: commands, hosts, paths, variables, tools, models, servers")
-	cmd.Flags().StringVar(&o.against, "manifest-against", "", "compare that with this `FILE` of check --manifest --format json: what is new is an error")
+	o.schemas.addTo(cmd.Flags(), "schemas", "schemas", "print the schemas that providers get for the output types")
+	o.cost.addTo(cmd.Flags(), "cost", "costs", "print the most that a run can ask of models, in calls, tokens and money")
+	cmd.Flags().IntVar(&o.items, "items", 1, "with --cost: assume `N` items in lists whose length only a run knows")
+	cmd.Flags().StringVar(&o.model, "model", "", "with --cost: the `provider/model` for agents that name no model")
+	cmd.Flags().StringVar(&o.prices, "prices", "", "with --cost: your own prices, a `FILE` of JSON that overrides the built-in table")
+	o.manifest.addTo(cmd.Flags(), "manifest", "manifests", "print what a run may touch: commands, hosts, paths, variables, tools, models and servers")
+	cmd.Flags().StringVar(&o.against, "manifest-against", "", "compare the manifest with this `FILE` of check --manifest --format json; a new entry is an error")
 	grants.AddTo(cmd.Flags())
 	o.policy.AddTo(cmd.Flags())
 	o.aliases.AddTo(cmd.Flags())
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "check again whenever a file of the scripts changes")
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "treat warnings as errors, and note what only a run can prove")
 	return cmd
 }
 

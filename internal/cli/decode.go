@@ -35,21 +35,23 @@ func decodeVerb(c *term.Console) *cobra.Command {
 	var o decodeOptions
 	cmd := &cobra.Command{
 		Use:   "decode [flags] [FILE]",
-		Short: "Read a value from what a model wrote",
-		Long: `Decode reads a model's answer from FILE or stdin and prints the value in it as JSON. The
-value may stand in prose, in fences or behind reasoning, and be broken as models break JSON. With
---schema it is the value of a JSON Schema, or of a type of a script (types.star:Name); without, any
-value. Repairs and errors go to stderr; with --explain, a line for the value that was chosen, for each
-thing that was left out or repaired, and for each error: its place, what stood there, what became of it, why, and
-at which cost.
+		Short: "Read a value from the answer of a model",
+		Long: `Decode reads a model's answer from FILE or stdin and prints the value in it as JSON. The value may
+be inside prose or fences or follow reasoning, and its JSON may be broken in the ways that models
+break it. With --schema, it is a value of a JSON Schema, or of a type of a script (types.star:Name);
+without, any value. Repairs and errors go to stderr. With --explain, there is a line for the value
+that was chosen, for each part that was left out or repaired, and for each error: its place, the
+original text, what it became, the reason, and the cost.
 
-With --jsonl each line of the input is a row: a JSON object with the answer under "input". Its other
-keys may be left out: "id", which comes back as it was written, "schema", and "level", "pick",
+With --jsonl, each line of the input is a row: a JSON object with the answer under "input". Its
+other keys are optional: "id", which is returned as it was written, "schema", and "level", "pick",
 "on_bad_item", "extra_keys", "max_cost", "max_depth" and "partial", which are the flags of this row.
-Each row is answered as it comes with a line {"id", "ok", "value", "errors", "repairs", "cost"}. A row
-that is no JSON object, or one with more behind it, is answered with "ok": false.
+Each row is answered as it arrives, with a line {"id", "ok", "value", "errors", "repairs", "cost"}.
+A row that is not a JSON object, or that has more text after the object, is answered with
+"ok": false.
 
-The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a schema that is none.`,
+The exit code is 1 if an answer cannot be decoded (not with --jsonl), and 2 if the schema is not
+valid.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && strings.HasSuffix(args[0], ".star") {
 				return typeMissing(args[0], "%s is a script, and decode reads a model's answer", args[0])
@@ -75,8 +77,8 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 	f := cmd.Flags()
 	f.StringVar(&o.schema, "schema", "", "a `FILE` with a JSON Schema, or types.star:Name")
 	f.BoolVar(&o.lines, "jsonl", false, "read and write rows")
-	f.StringVar(&o.report, "report", "human", "how repairs and errors are told: `human` or json")
-	f.BoolVar(&o.told, "explain", false, "tell what was chosen, left out and repaired, and why")
+	f.StringVar(&o.report, "report", "human", "how repairs and errors are reported: `human` or json")
+	f.BoolVar(&o.told, "explain", false, "report what was chosen, left out and repaired, and why")
 	word := func(name, option, usage string) { // defines a flag for a word of a decoder option
 		f.Func(name, usage+" (default "+generable.OptionWords(option)[0]+")", func(word string) error {
 			err := o.how.Set(option, strings.ReplaceAll(word, "-", "_"))
@@ -86,13 +88,13 @@ The exit code is 1 when an answer cannot be decoded (not with --jsonl), 2 for a 
 			return nil
 		})
 	}
-	word("level", "level", "how far to go: `strict`, safe or loose")
-	word("pick", "pick", "of several values: `best`, first, last or error")
-	word("on-bad-item", "on_bad_item", "an item that does not fit is an `error`, or drop or keep it")
-	word("extra-keys", "extra_keys", "keys that are no properties: `drop`, error or by-level")
-	f.IntVar(&o.how.MaxCost, "max-cost", 0, "refuse a value whose repairs cost more than `N` together")
-	f.IntVar(&o.how.MaxDepth, "max-depth", 0, "refuse lists and objects nested deeper than `N` (default 512)")
-	f.BoolVar(&o.how.Partial, "partial", false, "read an answer that was cut: print what is known of the value")
+	word("level", "level", "how far repairs may go: `strict`, safe or loose")
+	word("pick", "pick", "which of several values to take: `best`, first, last or error")
+	word("on-bad-item", "on_bad_item", "what to do with an item that does not fit: `error`, drop or keep")
+	word("extra-keys", "extra_keys", "what to do with keys that are not properties: `drop`, error or by-level")
+	f.IntVar(&o.how.MaxCost, "max-cost", 0, "reject a value whose repairs cost more than `N` in total")
+	f.IntVar(&o.how.MaxDepth, "max-depth", 0, "reject lists and objects nested deeper than `N` (default 512)")
+	f.BoolVar(&o.how.Partial, "partial", false, "read a truncated answer: print what is known of the value")
 	return cmd
 }
 

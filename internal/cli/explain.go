@@ -17,7 +17,7 @@ func explainVerb(c *term.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:               "explain [CODE...]",
 		Short:             "Explain a diagnostic code, such as AS301",
-		Long:              "Explain tells what a diagnostic means and how to mend it. Without a CODE it lists all codes.",
+		Long:              "Explain describes what a diagnostic means and how to fix it. Without a CODE, it lists all codes.",
 		ValidArgsFunction: completeNames(codeNames),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

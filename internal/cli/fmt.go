@@ -28,8 +28,8 @@ func fmtVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [flags] FILE...",
 		Short: "Format scripts",
-		Long: `Fmt writes scripts in the one canonical form. Without flags the result goes to stdout.
-FILE - formats stdin. What check refuses is refused.`,
+		Long: `Fmt writes scripts in their one canonical form. Without flags, the result goes to stdout.
+FILE - formats stdin. A script with syntax errors is refused, with the errors that check reports.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return term.Usagef("usage: "+cmd.UseLine()+"; - is stdin", "fmt needs a FILE")
@@ -40,7 +40,7 @@ FILE - formats stdin. What check refuses is refused.`,
 	cmd.Flags().BoolVarP(&o.list, "list", "l", false, "list the files whose formatting differs")
 	cmd.Flags().BoolVarP(&o.diff, "diff", "d", false, "show the changes")
 	cmd.Flags().BoolVarP(&o.write, "write", "w", false, "write the result back to the file")
-	cmd.Flags().BoolVar(&o.check, "check", false, "list the files whose formatting differs, with exit code 3 if there are any")
+	cmd.Flags().BoolVar(&o.check, "check", false, "list the files whose formatting differs, and exit with code 3 if there are any")
 	return cmd
 }
 

@@ -26,9 +26,9 @@ import (
 func mcpVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Look at MCP servers and sign in to them",
-		Long: "Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the user, " +
-			"$XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.",
+		Short: "Inspect MCP servers and sign in to them",
+		Long: `Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the
+user, $XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.`,
 		RunE: noSubverb,
 	}
 	cmd.AddCommand(mcpToolsVerb(c), mcpLoginVerb(c), mcpLogoutVerb(c), mcpLoginsVerb(c))
@@ -45,10 +45,11 @@ func noSubverb(cmd *cobra.Command, args []string) error {
 	return term.Usagef(help, "%s needs a verb: %s", cmd.Name(), names)
 }
 
-const mcpToolsLong = `Tools starts the MCP server that COMMAND is, or reaches the one at URL, and lists its tools as the
-agents of a script get them: by the name under which a model calls them, with what they take and give, and
-with what is to be known about them. It calls none. The command is started with PATH, HOME and the like,
-and the variables of --env; what is behind it is its own: agentscript mcp tools npx -y @scope/server DIR`
+const mcpToolsLong = `Tools starts the MCP server that COMMAND runs, or connects to the one at URL, and lists its tools as
+the agents of a script get them: the name under which a model calls each tool, its parameters and
+result, and what else is known about it. It calls none of them. The command is started with PATH,
+HOME and similar variables, and with those of --env. Everything after COMMAND is an argument of the
+command: agentscript mcp tools npx -y @scope/server DIR`
 
 // toolsFlags are the flags of mcp tools.
 type toolsFlags struct {
@@ -68,14 +69,14 @@ func mcpToolsVerb(c *term.Console) *cobra.Command {
 	f.SetInterspersed(false) // flags after the command belong to it
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", formatHuman, "`human` or json")
-	f.StringArrayVar(&o.globs, "tool", nil, "only tools that this `GLOB` fits, as in tools = [...]; repeatable")
-	f.StringVar(&o.name, "name", "server", "the server's `NAME`, by which tools are named where names clash")
-	f.StringArrayVar(&o.env, "env", nil, "give the command this variable, `NAME=VALUE`, or NAME of this command's own; repeatable")
-	f.StringArrayVar(&o.headers, "header", nil, "send the URL this header, `NAME: VALUE`; repeatable")
-	f.StringVar(&o.tokenEnv, "token-env", "", "send it the token that the variable `NAME` holds")
+	f.StringArrayVar(&o.globs, "tool", nil, "list only tools that match this `GLOB`, as in tools = [...]; repeatable")
+	f.StringVar(&o.name, "name", "server", "the server's `NAME`, which becomes part of tool names that clash")
+	f.StringArrayVar(&o.env, "env", nil, "set a variable of the command to `NAME=VALUE`, or pass on NAME from this environment; repeatable")
+	f.StringArrayVar(&o.headers, "header", nil, "send the header `NAME: VALUE` to the URL; repeatable")
+	f.StringVar(&o.tokenEnv, "token-env", "", "send the token that the variable `NAME` holds to the URL")
 	f.BoolVar(&o.oauth, "oauth", false, "use the sign-in of agentscript mcp login")
-	f.StringVar(&o.transport, "transport", remote.TransportAuto, "reach the URL by `auto`, http or sse")
-	f.DurationVar(&o.timeout, "timeout", remote.DefaultTimeout, "how long the server may take")
+	f.StringVar(&o.transport, "transport", remote.TransportAuto, "the transport to the URL: `auto`, http or sse")
+	f.DurationVar(&o.timeout, "timeout", remote.DefaultTimeout, "how long to wait for the server")
 	return cmd
 }
 

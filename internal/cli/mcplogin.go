@@ -49,23 +49,24 @@ func mcpLoginVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login URL",
 		Short: "Sign in to a server, once for all runs that use it",
-		Long: "Login asks the MCP server at URL whom it trusts, prints the address at which you sign in there, and waits until your browser comes back to this machine. " +
-			"Scripts that name the server with auth = oauth() use the sign-in, and it is renewed for as long as the server lets it.",
+		Long: `Login asks the MCP server at URL which authorization server it trusts, prints the address where you
+sign in, and waits until your browser returns to this machine. Scripts that name the server with
+auth = oauth() use the sign-in, which is renewed for as long as the server allows.`,
 		Args: oneURL,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return signIn(c, args[0], &o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.id, "client-id", "", "be this client `ID` of the authorization server, or the one whose metadata document this URL is; else one is registered")
+	f.StringVar(&o.id, "client-id", "", "use this client `ID`, which may be the URL of a metadata document; without one, a client is registered")
 	f.StringVar(&o.secret, "client-secret-env", "", "the environment variable `NAME` that holds the client's secret")
-	f.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` instead of what the server names; repeatable")
-	f.StringVar(&o.issuer, "issuer", "", "trust the authorization server at this `URL` alone")
-	f.StringArrayVar(&o.net, "allow-net", nil, "talk to this `HOST`, address or range of a private network as well; repeatable")
+	f.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` instead of those that the server names; repeatable")
+	f.StringVar(&o.issuer, "issuer", "", "trust only the authorization server at this `URL`")
+	f.StringArrayVar(&o.net, "allow-net", nil, "also connect to this `HOST`, address or range of a private network; repeatable")
 	f.StringVar(&o.proxy, "net-proxy", "", "make requests through the proxy at this `URL`")
-	f.Uint16Var(&o.port, "port", 0, "have the browser come back to this `PORT`: http://127.0.0.1:PORT/callback")
+	f.Uint16Var(&o.port, "port", 0, "let the browser return to this `PORT`: http://127.0.0.1:PORT/callback")
 	f.BoolVar(&o.browser, "browser", false, "open the address in your browser")
-	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for you")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to wait for the sign-in")
 	f.StringVar(&o.envFile, "env-file", "", "look for the secret in this `FILE` of NAME=VALUE lines first")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
@@ -149,7 +150,7 @@ func signedIn(in mcp.SignedIn) string {
 func mcpLogoutVerb(c *term.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout URL",
-		Short: "Forget the sign-in to a server, and have it taken back",
+		Short: "Delete the sign-in to a server and revoke it",
 		Args:  oneURL,
 		RunE: func(_ *cobra.Command, args []string) error {
 			tokens, problem := needTokenDir(c)

@@ -27,10 +27,12 @@ func modelsVerb(c *term.Console) *cobra.Command {
 	var aliases project.AliasFlags
 	cmd := &cobra.Command{
 		Use:   "models [PATTERN]",
-		Short: "List models, their prices and context windows, and whether a key is there",
-		Long: "Models lists the models whose name holds PATTERN, in which * stands for anything: what the port can ask of each (tools, schema, JSON, stream), " +
-			"its context window, and what a million tokens cost in US dollars. Without a PATTERN it lists the providers and what each of them needs. " +
-			"No network is used: names, windows and prices are of a table whose day is shown, and of your own --prices.",
+		Short: "List models, their prices and context windows, and whether a key is set",
+		Long: `Models lists the models whose name contains PATTERN, in which * matches any text: what agentscript
+can request of each (tools, schema, JSON, stream), its context window, and what a million tokens
+cost in US dollars. Without a PATTERN, it lists the providers and what each of them needs. It uses
+no network: names, windows and prices come from a table whose date is shown, and from your own
+--prices.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return term.Usagef("quote a pattern with blanks or *", "models takes one PATTERN, and got %d", len(args))
@@ -62,8 +64,8 @@ func modelsVerb(c *term.Console) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	aliases.AddTo(f)
-	f.StringVar(&envFile, "env-file", "", "read keys and addresses from this `FILE` of NAME=value lines as well")
-	f.StringVar(&priceFile, "prices", "", "prices and context windows of your own, a `FILE` of JSON that goes before the table")
+	f.StringVar(&envFile, "env-file", "", "also read keys and addresses from this `FILE` of NAME=value lines")
+	f.StringVar(&priceFile, "prices", "", "your own prices and context windows, a `FILE` of JSON that overrides the built-in table")
 	return cmd
 }
 

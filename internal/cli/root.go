@@ -188,6 +188,6 @@ func versionVerb(c *term.Console) *cobra.Command {
 			return c.PrintAs(asJSON, v, v.String)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -30,19 +30,19 @@ import (
 
 const runLong = `Run loads a script, checks it and runs its main.
 
-When main is a node, INPUT is its input: a str is taken as it is, everything else is read as
-JSON. When main is a function, its parameters are flags (agentscript run FILE --help shows
-them) and arguments without a flag fill them in order; --input-json gives an object of them.
-INPUT - reads stdin, and so does a run that needs an input, was given none and has something on
-stdin; one line end behind it is left out. A file or stdin is the input of a node, and of a
-function its first parameter that is not given.
+If main is a node, INPUT is its input: a str is taken as it is, everything else is read as JSON.
+If main is a function, its parameters are flags (agentscript run FILE --help shows them), and
+arguments without a flag fill them in order; --input-json takes an object of arguments.
+INPUT - reads stdin. A run that needs an input and was given none also reads stdin, if stdin holds
+anything. One trailing newline is removed. A file or stdin is the input of a node; for a function,
+it is the first parameter that is not given.
 
-Flags before FILE belong to the command. After FILE a script's own flag wins over one of the
-command that has the same name.
+Flags before FILE belong to the command. After FILE, a flag of the script takes precedence over a
+flag of the command with the same name.
 
-The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the
-run failed, 2 usage or input, 3 the script has errors or no main, 4 budget,
-5 a person has to decide and nobody could be asked, 6 provider, key or no model,
+The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the run
+failed, 2 usage or input, 3 the script has errors or no main, 4 a budget ran out,
+5 a person has to decide and nobody could be asked, 6 a provider or key failed, or no model,
 7 timeout, 9 a replay that differs from its record, 130 interrupted.`
 
 // runVerb parses its flags itself: they are only known when the script is loaded.
@@ -307,7 +307,7 @@ func usageOf(s *setup.Script, params []*setup.Param, own *pflag.FlagSet) string 
 	}
 	switch n := s.MainNode(); {
 	case n != nil && len(params) > 0: // a flow as JSON
-		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [INPUT] [flags]\n\nINPUT is a text; without one the first agent gets its task alone. The result is %s.\n", s.File, n.Out())
+		fmt.Fprintf(&b, "Usage:\n  agentscript run %s [INPUT] [flags]\n\nINPUT is a text; without one, the first agent gets only its task. The result is %s.\n", s.File, n.Out())
 	case n != nil:
 		fmt.Fprintf(&b, "Usage:\n  agentscript run %s INPUT [flags]\n\nINPUT is %s; the result is %s.\n", s.File, n.In(), n.Out())
 	case len(params) > 0:

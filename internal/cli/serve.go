@@ -32,19 +32,20 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-const serveMCPLong = `Serve mcp offers a script's main, or what --expose names, as tools of an MCP server: to one client
-over stdin and stdout, or with --http to any number over streamable HTTP, at the path /mcp.
+const serveMCPLong = `Serve mcp offers a script's main, or the globals that --expose names, as tools of an MCP server: to
+one client over stdin and stdout, or with --http to any number of clients over streamable HTTP, at
+the path /mcp.
 
-The tool of main is named after the file: support.star offers support. --expose main=answer names it
-otherwise; what --expose names keeps its name.
+The tool of main is named after the file: support.star offers support. --expose main=answer gives it
+another name. Other globals that --expose names keep their names.
 
 The arguments of a tool are the parameters of a function, the fields of the schema that a node
-takes, or one argument, input. A call is a run of its own, which ends when the client takes the call
-back. What goes wrong is the call's result, for the client's model to act on; the server goes on, also
-when what it is sent is no message. When stdin ends, or the server is told to end over HTTP, the calls that
-were read have --linger to be answered.
+takes, or one argument, input. Each call is a separate run, which ends when the client cancels the
+call. A failure is the result of its call, for the client's model to act on; the server continues,
+even if it receives something that is not a message. When stdin ends, or when a server over HTTP is
+told to stop, the calls that it has read have --linger to finish.
 
-Beside this machine a server is reachable only with a token, which clients send as
+Other machines can reach the server only with a token, which clients send as
 "Authorization: Bearer TOKEN"; --token-env names the variable that holds it.`
 
 // serving are the flags of serve mcp, in addition to those of run about runs.
@@ -61,18 +62,18 @@ func (o *serving) serveFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("mcp", pflag.ContinueOnError)
 	f.Usage = func() {}
 	f.SortFlags = false
-	f.StringArrayVar(&o.expose, "expose", nil, "offer the node or function of this global `NAME`, or name=tool for another name; repeatable, instead of main")
+	f.StringArrayVar(&o.expose, "expose", nil, "offer the node or function of this global `NAME` instead of main, or name=tool to name its tool; repeatable")
 	f.StringVar(&o.http, "http", "", "serve streamable HTTP at `HOST:PORT` instead of stdin and stdout")
-	f.StringVar(&o.tokenEnv, "token-env", "", "clients must send the token that the variable `NAME` holds")
+	f.StringVar(&o.tokenEnv, "token-env", "", "require clients to send the token that the variable `NAME` holds")
 	f.IntVar(&o.atOnce, "at-once", 16, "carry out at most `N` calls at the same time")
-	f.DurationVar(&o.linger, "linger", 5*time.Second, "let calls go on for so long when the client, or the server over HTTP, is to end")
+	f.DurationVar(&o.linger, "linger", 5*time.Second, "how long calls may continue after the client ends, or after a server over HTTP is told to stop")
 	f.AddFlagSet(setup.Without(o.Flags(), "input-json", "input-file", "trace", "record", "replay", "session", "session-store", "output", "verbose", "progress", "watch", "help", "on-unknown"))
 	return f
 }
 
 func serveVerb(c *term.Console) *cobra.Command {
 	serve := &cobra.Command{
-		Use: "serve", Short: "Offer a script's flows to others",
+		Use: "serve", Short: "Serve a script's flows to other programs",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
@@ -83,7 +84,7 @@ func serveVerb(c *term.Console) *cobra.Command {
 	o := &serving{}
 	own := o.serveFlags()
 	as := &cobra.Command{
-		Use: "mcp FILE", Short: "Offer a script's flows as MCP tools", Long: serveMCPLong,
+		Use: "mcp FILE", Short: "Serve a script's flows as MCP tools", Long: serveMCPLong,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := oneFile(cmd, args)
 			if err != nil {

@@ -28,8 +28,9 @@ func sessionsVerb(c *term.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List, show and remove sessions",
-		Long: "Sessions keep the conversation and the notes of runs with --session ID, beside the runs of the user in " +
-			"$XDG_STATE_HOME/agentscript/runs.db, or in the file runs.db of the directory of --session-store.",
+		Long: `Sessions keep the conversation and the notes of runs with --session ID. They are stored with the
+runs of the user in $XDG_STATE_HOME/agentscript/runs.db, or in the file runs.db in the directory of
+--session-store.`,
 		RunE: noSubverb,
 	}
 	with := func(f func(ctx context.Context, s engine.SessionStore, args []string) error) func(*cobra.Command, []string) error {

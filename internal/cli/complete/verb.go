@@ -17,16 +17,16 @@ func Verb(root *cobra.Command) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Write the script that completes verbs and flags in a shell",
-		Long: `Completion writes a script to stdout that has a shell complete the verbs, flags and files of agentscript. SHELL is
-bash, zsh, fish or powershell. In the shell that you are in:
+		Short: "Generate the completion script for a shell",
+		Long: `Completion writes a script to stdout that lets a shell complete the verbs, flags and files of agentscript. SHELL is
+bash, zsh, fish or powershell. To load it into the current shell:
 
   source <(agentscript completion bash)                    # needs the package bash-completion
-  source <(agentscript completion zsh)                     # behind: autoload -U compinit; compinit
+  source <(agentscript completion zsh)                     # after: autoload -U compinit; compinit
   agentscript completion fish | source
   agentscript completion powershell | Out-String | Invoke-Expression
 
-In the shell's startup file the same line does it for every shell.`,
+To load it into every shell, add the same line to the shell's startup file.`,
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			usage := "usage: " + cmd.CommandPath() + " " + strings.Join(shells, "|")

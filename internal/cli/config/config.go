@@ -27,11 +27,11 @@ func Verb(c *term.Console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config [FILE]",
-		Short: "Show the defaults of a project, and where each came from",
-		Long: `Config prints the defaults that hold for FILE, or for the scripts of the current directory: each value, and where it
-came from. A flag of the command line goes before the project file agentscript.toml, and that before the environment.
+		Short: "Show the defaults of a project, and where each comes from",
+		Long: `Config prints the defaults that apply to FILE, or to the scripts of the current directory: each value, and where it comes
+from. A flag of the command line overrides the project file agentscript.toml, which overrides the environment.
 
-The project file is in the script's directory or the nearest one above it, up to the root of the repository.`,
+The project file is in the script's directory or in the nearest one above it, up to the root of the repository.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			switch {
@@ -64,7 +64,7 @@ The project file is in the script's directory or the nearest one above it, up to
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

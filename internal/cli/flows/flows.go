@@ -48,10 +48,10 @@ func convertVerb(c *term.Console) *cobra.Command {
 	var flags setup.FlowFlags
 	cmd := &cobra.Command{
 		Use:   "convert FILE",
-		Short: "Write a flow as JSON as a script",
-		Long: `Convert writes a flow as JSON as the script that a person would have written. The script makes the same calls of models
-as the flow. Form structured uses pipelines, branches and loops where the flow can be said by them; graph keeps its
-transitions as edges. Comments and what nothing reads become comments.`,
+		Short: "Convert a JSON flow to a script",
+		Long: `Convert writes a JSON flow as the script that a person would have written. The script makes the same model calls as the
+flow. With --form structured, it uses pipelines, branches and loops where they can express the flow; with graph, it keeps
+the transitions as edges. Comments, and everything that nothing reads, become comments.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return term.Usagef("usage: "+cmd.UseLine(), "convert needs one FILE")
@@ -84,7 +84,7 @@ transitions as edges. Comments and what nothing reads become comments.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the script to this `FILE` instead of stdout")
 	cmd.Flags().StringVar(&form, "form", string(flowjson.Structured), "`structured` or graph")
-	cmd.Flags().StringVar(&flags.Compat, "compat", "", "keep the conditions bug for bug as the origin `NAME` of the format evaluates them")
+	cmd.Flags().StringVar(&flags.Compat, "compat", "", "keep the conditions bug for bug as `NAME`, an origin of the format, evaluates them")
 	return cmd
 }
 
@@ -92,9 +92,10 @@ func exportVerb(c *term.Console) *cobra.Command {
 	var out, node, id, version, root string
 	cmd := &cobra.Command{
 		Use:   "export FILE",
-		Short: "Write a composition of a script as a flow as JSON",
-		Long: `Export writes a composition as a flow as JSON, where that format can say it: agents, verify, pick, pipelines, branches and
-loops with conditions, parallels, graphs. What it cannot say is reported, each with its place, and nothing is written.`,
+		Short: "Export a composition of a script as a JSON flow",
+		Long: `Export writes a composition as a JSON flow, if that format can express it: agents, verify, pick, pipelines, branches and
+loops with conditions, parallels, graphs. If it cannot, export reports the position of each part that cannot be expressed,
+and writes nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return term.Usagef("usage: "+cmd.UseLine(), "export needs one FILE")
@@ -106,8 +107,8 @@ loops with conditions, parallels, graphs. What it cannot say is reported, each w
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the flow to this `FILE` instead of stdout")
 	cmd.Flags().StringVar(&node, "node", "", "write the node of this `name` instead of main")
-	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the flow; the name of the file when it is left out")
-	cmd.Flags().StringVar(&version, "flow-version", "1.0", "the `VERSION` that the flow says it has")
+	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the flow (default: the name of the file)")
+	cmd.Flags().StringVar(&version, "flow-version", "1.0", "the `VERSION` of the flow")
 	setup.AddRoot(cmd.Flags(), &root)
 	return cmd
 }

@@ -25,8 +25,8 @@ type Flags struct {
 
 // AddTo defines the flags.
 func (o *Flags) AddTo(f *pflag.FlagSet) {
-	f.BoolVar(&o.On, "mock", false, "answer model calls by values made from the types of the outputs, without any model; tools that only read are called")
-	f.Uint64Var(&o.Seed, "seed", 0, "what random() and uuid() of the script follow from, and the answers of --mock: another `N` gives others")
+	f.BoolVar(&o.On, "mock", false, "answer model calls with values generated from the output types, without any model; only read-only tools are called")
+	f.Uint64Var(&o.Seed, "seed", 0, "the seed `N` of the script's random() and uuid(), and of the answers of --mock")
 	f.BoolVar(&o.acts, "mock-acts", false, "with --mock, also call tools that do more than read")
 }
 

@@ -25,7 +25,7 @@ type AliasFlags struct{ given []string }
 
 // AddTo adds --model-alias.
 func (f *AliasFlags) AddTo(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.given, "model-alias", nil, "let a name stand for a model: `fast=provider/model`; repeatable, and over those of agentscript.toml")
+	set.StringArrayVar(&f.given, "model-alias", nil, "give a model another name: `fast=provider/model`; repeatable, overrides the names in agentscript.toml")
 }
 
 // Of returns the aliases of a project, overridden by those of the flags.

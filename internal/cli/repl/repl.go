@@ -17,18 +17,18 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-const long = `Repl reads statements, composes and checks each, runs what calls nodes, and shows values. FILE is loaded first.
+const long = `Repl reads statements, composes and checks each one, runs those that call nodes, and shows values. FILE is loaded first.
 
-At a terminal Enter ends a whole statement, and a block that is pasted is one entry. Ctrl-C ends the call of a model,
-not the session; Ctrl-D on an empty line leaves. :help lists the commands. When input comes from a pipe there is no
-prompt, and the first error ends with exit code 1.`
+At a terminal, Enter ends a complete statement, and a pasted block is one entry. Ctrl-C ends the current model call, not
+the session; Ctrl-D on an empty line exits. :help lists the commands. When input comes from a pipe, there is no prompt,
+and the first error ends the session with exit code 1.`
 
 // notOfRepl are the flags of run that a prompt does not have.
 var notOfRepl = []string{"input-json", "input-file", "output", "json", "help", "strict", "watch", "progress", "trace", "on-unknown"}
 
 // usages are the usages of flags that have a different meaning at a prompt.
 var usages = map[string]string{
-	"quiet":   "write values and what is wrong: no answer while it comes, and nothing about what a command did",
+	"quiet":   "write only values, warnings and errors: no answers as they stream, and nothing about what a command did",
 	"verbose": "write a line for each event of a run, as after :trace on",
 }
 

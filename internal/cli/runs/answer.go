@@ -21,19 +21,19 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-const answerLong = `Answer sends what a run waits for: a value to wait(name), a decision to an approval, or what
-came of a step of which nobody knows whether it was carried out. STEP is the name that the run
-waits for, or the position of the step, as runs show lists them; where one step waits, it can be
-left out. The first answer counts. A run that is not running takes it when it is resumed.`
+const answerLong = `Answer sends a run what it waits for: a value for wait(name), a decision on an approval, or the
+result of a step when it is unknown whether the step was carried out. STEP is the name that the run
+waits for, or the position of the step, as runs show lists them; it can be omitted if only one step
+waits. The first answer counts. A run that is not running receives the answer when it is resumed.`
 
 func (v *verbs) answer() *cobra.Command {
 	var result, failed string
 	var again, approve bool
-	cmd := &cobra.Command{Use: "answer RUN [STEP]", Short: "Send a run what it waits for", Long: answerLong}
+	cmd := &cobra.Command{Use: "answer RUN [STEP]", Short: "Send a run the answer that it waits for", Long: answerLong}
 	cmd.Flags().StringVar(&result, "result", "", "the value, as `JSON` (- is stdin)")
 	cmd.Flags().StringVar(&failed, "failed", "", "the step failed, or the approval is denied, for this `REASON`")
 	cmd.Flags().BoolVar(&again, "again", false, "the step was not carried out: carry it out")
-	cmd.Flags().BoolVar(&approve, "approve", false, "approve what is asked")
+	cmd.Flags().BoolVar(&approve, "approve", false, "approve the request")
 	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, args []string) error {
 		if len(args) == 0 || len(args) > 2 {
 			return term.Usagef("usage: agentscript runs answer RUN [STEP] --result JSON | --failed TEXT | --again | --approve", "answer takes a RUN and a STEP, and got %d arguments", len(args))

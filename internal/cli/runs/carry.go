@@ -27,9 +27,10 @@ import (
 func (v *verbs) export() *cobra.Command {
 	var to string
 	var force bool
-	cmd := &cobra.Command{Use: "export RUN", Short: "Write a run with its script to a file", Long: "Export writes a run to a file, a line for what it began with, one for each step, one for each answer that was sent and not taken yet, and one for how it ended. Import reads it elsewhere; run --replay FILE answers from it."}
+	cmd := &cobra.Command{Use: "export RUN", Short: "Write a run and its script to a file", Long: `Export writes a run to a file: a line for what it began with, one for each step, one for each answer
+that was sent but not yet taken, and one for how it ended. Import reads the file elsewhere; run --replay FILE answers from it.`}
 	cmd.Flags().StringVarP(&to, "output", "o", "", "write to this `FILE` instead of stdout")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, args []string) error {
 		word, problem := one("export", args)
 		if problem != nil {
@@ -127,8 +128,9 @@ func written(ctx context.Context, s engine.Store, info engine.RunInfo, to io.Wri
 
 func (v *verbs) bring() *cobra.Command {
 	var as string
-	cmd := &cobra.Command{Use: "import FILE", Short: "Take a run over from a file of export or --record", Long: "Import takes a run over from a file. What was granted to it elsewhere is not granted here: grant it when it is resumed. Without a store there is one afterwards."}
-	cmd.Flags().StringVar(&as, "as", "", "give the run this `ID`, where there is another one of its own")
+	cmd := &cobra.Command{Use: "import FILE", Short: "Import a run from a file of export or --record", Long: `Import copies a run from a file into the store. What was granted to it elsewhere is not granted
+here: grant it when you resume the run. Import creates the store if it does not exist.`}
+	cmd.Flags().StringVar(&as, "as", "", "give the run this `ID`, if another run has its id")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return term.Usagef("usage: agentscript runs import FILE", "import takes one FILE, and got %d", len(args))

@@ -17,10 +17,11 @@ import (
 
 func (v *verbs) collect() *cobra.Command {
 	var older, most string
-	cmd := &cobra.Command{Use: "gc", Short: "Remove old runs, and give their room back", Args: cobra.NoArgs,
-		Long: "Gc removes the runs that were last written to longer ago than --older, and the oldest ones above --max-bytes. Runs that are running or parked stay."}
-	cmd.Flags().StringVar(&older, "older", "30d", "remove runs that are this old: a `DURATION` such as 30d or 12h")
-	cmd.Flags().StringVar(&most, "max-bytes", "1GB", "keep at most this `SIZE`: 500MB, 1GB, or bytes")
+	cmd := &cobra.Command{Use: "gc", Short: "Remove old runs and free their disk space", Args: cobra.NoArgs,
+		Long: `Gc removes the runs whose last write is older than --older, and the oldest runs above --max-bytes.
+It keeps runs that are running or parked.`}
+	cmd.Flags().StringVar(&older, "older", "30d", "remove runs that are older than this `DURATION`, such as 30d or 12h")
+	cmd.Flags().StringVar(&most, "max-bytes", "1GB", "keep at most this `SIZE`: 500MB, 1GB, or a number of bytes")
 	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, _ []string) error {
 		age, err := days(older)
 		if err != nil || age < 0 {

@@ -30,9 +30,9 @@ type spent struct {
 
 func (v *verbs) cost() *cobra.Command {
 	var by, script string
-	cmd := &cobra.Command{Use: "cost [RUN...]", Short: "Add up what runs cost", Long: "Cost adds up the tokens and the money of the model calls of runs, all of them where none is named. A fork does not count what it took from another run."}
-	cmd.Flags().StringVar(&by, "by", "flow", "one or more of `flow`, agent, model and node, with commas between them")
-	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path holds this `TEXT`")
+	cmd := &cobra.Command{Use: "cost [RUN...]", Short: "Add up the cost of runs", Long: "Cost adds up the tokens and the money that the model calls of runs used, for all runs if none is named. A fork does not count what it took from another run."}
+	cmd.Flags().StringVar(&by, "by", "flow", "one or more of `flow`, agent, model and node, separated by commas")
+	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path contains this `TEXT`")
 	cmd.RunE = v.with(func(ctx context.Context, s *keep.Store, args []string) error {
 		keys := strings.Split(by, ",")
 		for i, key := range keys {

@@ -19,7 +19,7 @@ import (
 const longestEnd = 5 * time.Second
 
 func (v *verbs) cancel() *cobra.Command {
-	return v.flagged(&cobra.Command{Use: "cancel RUN [REASON]", Short: "End a run, in whichever process it is", RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
+	return v.flagged(&cobra.Command{Use: "cancel RUN [REASON]", Short: "Cancel a run, no matter which process it runs in", RunE: v.with(func(ctx context.Context, s *keep.Store, args []string) error {
 		if len(args) == 0 || len(args) > 2 {
 			return term.Usagef("usage: agentscript runs cancel RUN [REASON]", "cancel takes a RUN and a REASON, and got %d arguments", len(args))
 		}

@@ -22,13 +22,14 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-const forkLong = `Fork begins another run, which takes from RUN every step that asks for the same at the same place,
-and does the rest. Without --script it has the script of RUN as it was, without an input that of RUN.
-First it says what it takes, what it does again, and what that costs as far as RUN tells; --plan
-does nothing else. A step that must not be carried out twice, and would be, wants --yes. This --yes
-approves nothing in the fork, which has --yes of its own if RUN had it.
+const forkLong = `Fork begins another run. It reuses every step of RUN that makes the same request at the same place,
+and carries out the rest. Without --script, it runs the script of RUN as it was; without an input,
+it takes the input of RUN. It first reports what it reuses, what it does again, and what that costs
+as far as RUN shows; --plan does nothing else. If it would repeat a step that must not be carried
+out twice, it requires --yes. This --yes approves nothing in the fork, which has its own --yes if
+RUN had one.
 
-The flags are those of run, and of the script: they go over those of RUN.`
+The flags are those of run and of the script. They override those of RUN.`
 
 // forkFlags are the flags of fork in addition to those of run.
 type forkFlags struct {
@@ -38,17 +39,17 @@ type forkFlags struct {
 
 func (f *forkFlags) addTo(set *pflag.FlagSet) {
 	set.StringVar(&f.script, "script", "", "run this `FILE` instead of the script of RUN")
-	set.StringVar(&f.from, "from", "", "do anew what RUN did at this `POSITION`, and all that began after it")
-	set.BoolVar(&f.plan, "plan", false, "say what would be taken and what would be done, and do nothing")
+	set.StringVar(&f.from, "from", "", "do again what RUN did at this `POSITION`, and everything that began after it")
+	set.BoolVar(&f.plan, "plan", false, "report what would be reused and what would be done, and do nothing")
 }
 
 func (v *verbs) fork() *cobra.Command {
-	cmd := &cobra.Command{Use: "fork RUN [INPUT]", Short: "Begin another run that takes what still fits from one", Long: forkLong, DisableFlagParsing: true}
+	cmd := &cobra.Command{Use: "fork RUN [INPUT]", Short: "Begin another run that reuses the steps of one that still fit", Long: forkLong, DisableFlagParsing: true}
 	new(forkFlags).addTo(cmd.Flags())
 	flags := setup.Without(new(setup.RunFlags).Flags(), unforked...)
-	flags.Lookup("yes").Usage = "do a second time what the plan says; it approves nothing else"
+	flags.Lookup("yes").Usage = "do a second time what the plan lists; this approves nothing else"
 	if v.from != nil {
-		flags.Lookup("store").Usage = "take RUN from this `FILE` of runs of a machine, instead of from the server"
+		flags.Lookup("store").Usage = "take RUN from this `FILE` of runs on one machine, instead of from the server"
 		flags = setup.Without(flags, text.Each(v.from.Forking.Lacks, func(l Lacking) string { return l.Flag })...)
 		v.from.Forking.Flags(flags)
 	}

@@ -46,7 +46,7 @@ func cancelledByAnother(r engine.RunInfo) bool {
 func (v *verbs) list() *cobra.Command {
 	var status, script string
 	var limit int
-	cmd := &cobra.Command{Use: "ls", Short: "List the runs, the newest first", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := &cobra.Command{Use: "ls", Short: "List runs, newest first", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		filter := engine.RunFilter{Script: script, Limit: limit}
 		words := []string{"running", stopped, "parked", "done", "failed", "cancelled", interrupted}
 		switch status {
@@ -66,8 +66,8 @@ func (v *verbs) list() *cobra.Command {
 		return v.listed(cmd.Context(), filter, status, limit)
 	}}
 	cmd.Flags().StringVar(&status, "status", "", "only runs that are `running`, stopped, parked, done, failed, cancelled or interrupted")
-	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path holds this `TEXT`")
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most `N` runs; 0 is all")
+	cmd.Flags().StringVar(&script, "script", "", "only runs of scripts whose path contains this `TEXT`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "list at most `N` runs; 0 lists all")
 	return v.flagged(cmd)
 }
 

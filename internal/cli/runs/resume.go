@@ -21,14 +21,14 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-const resumeLong = `Resume goes on with a run whose process ended, that was parked, or that failed: with the script
-as it was when the run began, with its input and its settings. What was done is not done again;
-the failure that ended it is tried again.
+const resumeLong = `Resume continues a run whose process ended, that was parked, or that failed: with the script as it
+was when the run began, with its input and its settings. It does not repeat what was done; it
+retries the failure that ended the run.
 
-The flags are those of run that change no request. What is granted now is all that is granted.`
+The flags are those of run that change no request. The run is granted only what is granted now.`
 
 func (v *verbs) resume() *cobra.Command {
-	cmd := &cobra.Command{Use: "resume RUN [flags]", Short: "Go on with a run that did not come to its end", Long: resumeLong,
+	cmd := &cobra.Command{Use: "resume RUN [flags]", Short: "Continue a run that did not finish", Long: resumeLong,
 		DisableFlagParsing: true}
 	cmd.Flags().AddFlagSet(resumable(new(setup.RunFlags).Flags()))
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return v.failure(v.resumed(cmd, args)) }

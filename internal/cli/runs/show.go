@@ -46,15 +46,15 @@ func (v *verbs) show() *cobra.Command {
 		}
 		return v.whole(ctx, s, info, values)
 	})}
-	cmd.Flags().BoolVar(&follow, "follow", false, "write a line for each step as it comes, until the run stops")
-	cmd.Flags().BoolVar(&values, "values", false, "show whole what came of each step, not the beginning of it")
+	cmd.Flags().BoolVar(&follow, "follow", false, "write a line for each step as it happens, until the run stops")
+	cmd.Flags().BoolVar(&values, "values", false, "show the whole result of each step instead of its beginning")
 	return v.flagged(cmd)
 }
 
-const showLong = `Show draws the steps of a run with what came of them: what a model answered, what a tool returned,
-what a person decided, or the failure. It lists what the run waits for, and how that is answered.
-A call that must not happen twice is there as soon as it begins: as in flight while the process of
-the run lives, and as unknown when that is gone.`
+const showLong = `Show draws the steps of a run with their results: what a model answered, what a tool returned, what
+a person decided, or the failure. It lists what the run waits for, and how to answer it. A call that
+must not happen twice is listed as soon as it begins: as in flight while the process of the run
+lives, and as unknown once the process is gone.`
 
 // whole shows everything about a run.
 func (v *verbs) whole(ctx context.Context, s *keep.Store, info engine.RunInfo, values bool) error {

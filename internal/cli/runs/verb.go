@@ -27,7 +27,8 @@ type Go func(ctx context.Context, s *setup.Script, o *setup.RunFlags, own *pflag
 const form = 1
 
 const long = `Runs are kept in $XDG_STATE_HOME/agentscript/runs.db, or in the FILE of --store or
-AGENTSCRIPT_STORE. RUN is the id of one, the beginning of an id, last, or a FILE of export or --record.`
+AGENTSCRIPT_STORE. RUN is the id of a run, the beginning of an id, last, or a FILE that export or
+--record wrote.`
 
 // Source is where the runs are, if something other than this command carries them out.
 type Source struct {
@@ -65,7 +66,7 @@ type verbs struct {
 // Verb returns the verb that lists, shows, ends and continues runs. start executes the continued runs.
 func Verb(c *term.Console, start Go) *cobra.Command {
 	v := &verbs{c: c, start: start}
-	cmd := v.verb("List, show, resume, fork, answer and carry over the runs that are kept", long)
+	cmd := v.verb("List, show, resume, fork, answer, export and import runs", long)
 	v.add(cmd, v.list(), v.show(), v.resume(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.collect(), v.export(), v.bring())
 	return cmd
 }
@@ -74,7 +75,7 @@ func Verb(c *term.Console, start Go) *cobra.Command {
 // process, and those about a file of runs. start begins the forks of a run, which may be a run of this machine.
 func VerbOf(c *term.Console, from Source, start Go) *cobra.Command {
 	v := &verbs{c: c, start: start, from: &from}
-	cmd := v.verb("List, show, fork, answer and end the runs on the server", from.Long)
+	cmd := v.verb("List, show, fork, answer and cancel the runs on the server", from.Long)
 	v.add(cmd, v.list(), v.show(), v.fork(), v.cost(), v.cancel(), v.answer(), v.remove(), v.export())
 	return cmd
 }

@@ -32,12 +32,12 @@ const every = "every"
 // kinds are the templates, in the order of the help.
 var kinds = []struct{ name, is string }{
 	{"agent", "one agent with a typed answer"},
-	{"pipeline", "steps one behind the other, with a loop that improves a text"},
-	{"branch", "a decision that sends its input down one of several routes"},
+	{"pipeline", "consecutive steps, with a loop that improves a text"},
+	{"branch", "a decision that sends its input to one of several routes"},
 	{"tools", "an agent that calls functions of the script"},
 	{"mcp", "an agent with the tools of an MCP server"},
-	{"host", "a Go program that has a flow inside"},
-	{"test", "a flow with a person and a failing provider, and tests of all that"},
+	{"host", "a Go program that contains a flow"},
+	{"test", "a flow with a person and a failing provider, with tests for both"},
 }
 
 func kindNames() []string {
@@ -57,9 +57,9 @@ func Verb(c *term.Console) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Make a new project",
-		Long: `New makes the directory NAME with a flow that works: it checks, is formatted, has tests, and runs offline from the answers beside it.
-Nothing is overwritten: a NAME that exists is an error. The kinds are
+		Short: "Create a new project",
+		Long: `New creates the directory NAME with a flow that works: it passes check, is formatted, has tests, and runs offline with the
+answers next to it. Nothing is overwritten: it is an error if NAME exists. The kinds are
 
 ` + list.String(),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,11 +21,11 @@ type GrantFlags struct {
 }
 
 func (f *GrantFlags) AddTo(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, by sh.run or as an MCP server; repeatable")
-	set.StringArrayVar(&f.Net, "allow-net", nil, "let it make requests to this `HOST[:PORT]`, address or range; *.example.com is all below; repeatable")
-	set.StringArrayVar(&f.fs, "allow-fs", nil, "let it read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
-	set.StringArrayVar(&f.Env, "allow-env", nil, "let it, and its commands, read this environment variable `NAME[:plain|secret]`; LC_* is all that begin so; a secret is hidden, but not in what a granted command reverses, cuts or dumps; repeatable")
-	set.StringVar(&f.Proxy, "net-proxy", "", "make its requests through the proxy at this `URL`")
+	set.StringArrayVar(&f.exec, "allow-exec", nil, "let the script run this `CMD`, with sh.run or as an MCP server; repeatable")
+	set.StringArrayVar(&f.Net, "allow-net", nil, "let the script make requests to this `HOST[:PORT]`, address or range; *.example.com matches all hosts below it; repeatable")
+	set.StringArrayVar(&f.fs, "allow-fs", nil, "let the script read in this `DIR[:ro|rw]`, with :rw also write; repeatable")
+	set.StringArrayVar(&f.Env, "allow-env", nil, "let the script and its commands read this environment variable, `NAME[:plain|secret]`; LC_* matches every name that begins with LC_; a secret is hidden in output, unless a granted command reverses, cuts or dumps it; repeatable")
+	set.StringVar(&f.Proxy, "net-proxy", "", "send the requests of the script through the proxy at this `URL`")
 }
 
 // With returns the grants before FILE together with those after it.

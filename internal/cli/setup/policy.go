@@ -25,9 +25,9 @@ type PolicyFlags struct {
 
 // AddTo adds the flags that are rules.
 func (f *PolicyFlags) AddTo(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.allow, "allow", nil, "let models call tools that fit a `PATTERN` and no others, as in read_file(path=docs/*); repeatable")
-	set.StringArrayVar(&f.ask, "ask", nil, "ask before calls of tools that fit a `PATTERN`; @once is all that act for good; repeatable")
-	set.StringArrayVar(&f.deny, "deny", nil, "make no calls of tools that fit a `PATTERN`; it goes before --ask, and that before --allow; repeatable")
+	set.StringArrayVar(&f.allow, "allow", nil, "let models call only tools that match a `PATTERN`, such as read_file(path=docs/*); repeatable")
+	set.StringArrayVar(&f.ask, "ask", nil, "ask before calls of tools that match a `PATTERN`; @once matches all tools that must not run twice; repeatable")
+	set.StringArrayVar(&f.deny, "deny", nil, "refuse calls of tools that match a `PATTERN`; --deny takes precedence over --ask, and --ask over --allow; repeatable")
 }
 
 // policy returns the policy of the flags, or nil if there is none.

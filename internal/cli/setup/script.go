@@ -226,8 +226,8 @@ type FlowFlags struct{ Tools, Compat string }
 
 // AddTo adds --tools and --compat to the flags of a verb that loads flows.
 func (f *FlowFlags) AddTo(set *pflag.FlagSet) {
-	set.StringVar(&f.Tools, "tools", "", "the local tools of a flow as JSON are the functions of this `FILE`")
-	set.StringVar(&f.Compat, "compat", "", "evaluate the conditions of a flow as JSON bug for bug as the origin `NAME` of the format does")
+	set.StringVar(&f.Tools, "tools", "", "use the functions of this `FILE` as the local tools of a JSON flow")
+	set.StringVar(&f.Compat, "compat", "", "evaluate the conditions of a JSON flow bug for bug as `NAME`, an origin of the format, does")
 }
 
 // Or returns the flags, with those of g for the ones that are not given.
@@ -328,7 +328,7 @@ func (s *Script) Chosen(name string) (*flow.Node, error) {
 
 // AddRoot adds --root to the flags of a verb that loads scripts.
 func AddRoot(set *pflag.FlagSet, dir *string) {
-	set.StringVar(dir, "root", "", "let load and file read below this `DIR`, instead of the script's own directory")
+	set.StringVar(dir, "root", "", "let load and file read below this `DIR` instead of the script's own directory")
 }
 
 // Rooted returns the loading option for --root; "" means none.

@@ -24,8 +24,8 @@ type coverage struct {
 
 func (v *coverage) flags(f *pflag.FlagSet) {
 	f.BoolVar(&v.on, "cover", false, "report which lines, parts of lines, edges, variants, tools and agents of the flows the tests ran")
-	f.StringVar(&v.threshold, "threshold", "", "fail if less was run than `NAME=PERCENT,...` says, or fewer mutations ended well: lines=80,edges=100,mutations=90")
-	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info and .lcov for lcov; .json and .html, which also say what each test ran")
+	f.StringVar(&v.threshold, "threshold", "", "fail if less than `NAME=PERCENT,...` was run, or if fewer mutations ended well: lines=80,edges=100,mutations=90")
+	f.StringVar(&v.out, "cover-out", "", "with --cover, also write the report to this `FILE`: .info or .lcov for lcov, .json or .html to also list what each test ran")
 }
 
 // check reads the thresholds. Thresholds imply a report.

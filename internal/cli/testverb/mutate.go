@@ -22,8 +22,8 @@ type mutations struct {
 }
 
 func (m *mutations) flags(f *pflag.FlagSet) {
-	f.BoolVar(&m.on, "mutate", false, "run each test that passes again with each answer of a model changed in many ways, and report how that ends")
-	f.Uint64Var(&m.seed, "mutate-seed", 0, "with --mutate, change answers at the places that this `SEED` chooses")
+	f.BoolVar(&m.on, "mutate", false, "run each passing test again with each model answer changed in many ways, and report the outcomes")
+	f.Uint64Var(&m.seed, "mutate-seed", 0, "with --mutate, change answers at the places that this `SEED` selects")
 }
 
 func (m *mutations) check(o *options) error {

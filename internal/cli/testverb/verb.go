@@ -26,9 +26,9 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-const long = `Test runs the functions test_… of files that end in _test.star: those of each PATH, which is
-such a file or a directory, or of the current directory. Each test is called with t, by which it
-answers the models, tools and people of the flow, and asserts what came of it:
+const long = `Test runs the functions named test_… in files that end in _test.star. Each PATH is such a file or a
+directory; without one, it is the current directory. Each test is called with t, which answers the
+models, tools and people of the flow and asserts the results:
 
   load("review.star", "review")
 
@@ -36,8 +36,9 @@ answers the models, tools and people of the flow, and asserts what came of it:
       t.reply("critic", {"type": "Rejected", "reason": "too long"})
       t.eq(review("text"), "no")
 
-A test reaches nothing outside: what it does not answer fails. --live lets models answer that, and
---allow-… open the rest one by one. Time passes as fast as it can. todo_… is not run.
+A test reaches nothing outside: a call that it does not answer fails. With --live, models answer
+such calls; --allow-… grant other access one by one. Time is virtual and passes as fast as possible.
+Functions named todo_… are not run.
 Exit codes: 0 all passed, 8 a test failed or is flaky, 3 a file is broken (the others run), 2 usage.`
 
 type options struct {
@@ -70,27 +71,27 @@ func Verb(c *term.Console) *cobra.Command {
 
 func (o *options) addTo(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.run, "run", "", "run only tests whose names match this `REGEXP`; after a slash that of a row or a test inside")
-	f.BoolVar(&o.failed, "failed", false, "run only the tests that failed last, and those of files that were broken")
-	f.StringVar(&o.shard, "shard", "", "run only this part of the tests, `I/N`: 1/3, 2/3 and 3/3 are all")
-	f.StringVar(&o.shuffle, "shuffle", "", "run the tests of a file in the order of this `SEED`; without one it is picked and shown")
+	f.StringVar(&o.run, "run", "", "run only tests whose names match this `REGEXP`; the part after a slash matches rows and inner tests")
+	f.BoolVar(&o.failed, "failed", false, "run only the tests that failed last time, and those of files that were broken")
+	f.StringVar(&o.shard, "shard", "", "run only part `I/N` of the tests: 1/3, 2/3 and 3/3 together are all tests")
+	f.StringVar(&o.shuffle, "shuffle", "", "run the tests of a file in the order of this `SEED`; without a value, a seed is picked and shown")
 	f.Lookup("shuffle").NoOptDefVal = anySeed
-	f.BoolVar(&o.list, "list", false, "list the tests, and run none")
+	f.BoolVar(&o.list, "list", false, "list the tests without running them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also report the tests that passed, and what they print")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "report failures and the summary alone: no warnings, no skipped tests")
-	f.BoolVarP(&o.stop, "fail-fast", "x", false, "run no further test once one has failed")
-	f.BoolVar(&o.update, "update", false, "store snapshots as they are now")
-	f.DurationVar(&o.timeout, "timeout", testrun.DefaultTimeout, "end a test after this `DURATION` of the machine's time")
-	f.IntVar(&o.repeat, "repeat", 1, "run each test on `N` seeds, each another order of branches: one that then differs is flaky")
-	f.Uint64Var(&o.seed, "seed", 0, "run branches in the order of this `SEED`, the first one of --repeat")
-	f.BoolVar(&o.any, "fail-on-empty", false, "fail if there is no test to run")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "report only failures and the summary: no warnings, no skipped tests")
+	f.BoolVarP(&o.stop, "fail-fast", "x", false, "start no further test after one has failed")
+	f.BoolVar(&o.update, "update", false, "store the current snapshots")
+	f.DurationVar(&o.timeout, "timeout", testrun.DefaultTimeout, "end a test after this `DURATION` of real time")
+	f.IntVar(&o.repeat, "repeat", 1, "run each test with `N` seeds, each a different order of branches; a test whose outcome differs is flaky")
+	f.Uint64Var(&o.seed, "seed", 0, "run branches in the order of this `SEED`, the first seed of --repeat")
+	f.BoolVar(&o.any, "fail-on-empty", false, "fail if there are no tests to run")
 	f.BoolVar(&o.json, "json", false, "write the results to stdout as one JSON document")
 	o.cover.flags(f)
 	o.mutate.flags(f)
 	f.StringVar(&o.junit, "junit", "", "write the results to this `FILE` as JUnit XML")
-	f.StringVar(&o.traces, "trace-dir", "", "keep the traces of tests that fail in this `DIR`, instead of the user's cache")
+	f.StringVar(&o.traces, "trace-dir", "", "keep the traces of failed tests in this `DIR` instead of the user's cache")
 	setup.AddRoot(f, &o.root)
-	f.BoolVar(&o.watch, "watch", false, "run tests again whenever a file of theirs changes, those that failed first")
+	f.BoolVar(&o.watch, "watch", false, "run tests again whenever one of their files changes, failed tests first")
 	f.BoolVar(&o.live, "live", false, "let models answer the calls that a test does not answer")
 	runs := o.outside.Flags()
 	for _, name := range []string{"model", "model-alias", "env-file", "prices", "allow-exec", "allow-net", "allow-fs", "allow-env", "net-proxy", "max-model-calls", "max-tokens", "max-usd", "max-steps"} {

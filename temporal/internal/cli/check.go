@@ -10,15 +10,15 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-const checkLong = `Check loads scripts as agentscript check does, which has more to say, and warns of what they do that acts on the
-worker that carries it out: files, commands, and MCP servers that are processes. No server is asked.
+const checkLong = `Check loads scripts as agentscript check does, which reports more, and warns about effects that act on the worker that
+carries them out: files, commands, and MCP servers that are processes. It contacts no server.
 
-The exit code is 3 when a script has errors, with --strict also when there are warnings.`
+The exit code is 3 if a script has errors, with --strict also if there are warnings.`
 
 func (v *verbs) check() *cobra.Command {
 	var root string
 	var strict, pin bool
-	cmd := &cobra.Command{Use: "check FILE...", Short: "Check scripts, and warn of what acts on one of several workers", Long: checkLong, RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "check FILE...", Short: "Check scripts, and warn about effects that act on one of several workers", Long: checkLong, RunE: func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return term.Usagef("usage: agentscript temporal check FILE...", "check needs a FILE")
 		}
@@ -56,7 +56,7 @@ func (v *verbs) check() *cobra.Command {
 		return nil
 	}}
 	setup.AddRoot(cmd.Flags(), &root)
-	cmd.Flags().BoolVar(&strict, "strict", false, "a warning is an error, and what only a run can prove is noted")
-	cmd.Flags().BoolVar(&pin, "pin-worker", false, "the runs will have it: what acts on a worker acts on the same one")
+	cmd.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors, and note what only a run can prove")
+	cmd.Flags().BoolVar(&pin, "pin-worker", false, "the runs will use --pin-worker: their effects act on the same worker")
 	return cmd
 }

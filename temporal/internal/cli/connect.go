@@ -54,14 +54,14 @@ type server struct {
 func (s *server) addTo(f *pflag.FlagSet) {
 	f.StringVar(&s.address, "address", "", "the server, as `HOST:PORT` (TEMPORAL_ADDRESS, default localhost:7233)")
 	f.StringVar(&s.namespace, "namespace", "", "the `NAMESPACE` of the runs (TEMPORAL_NAMESPACE, default \"default\")")
-	f.StringVar(&s.queue, "task-queue", "agentscript", "the `QUEUE` that workers and runs meet at")
-	f.StringVar(&s.blobs, "blobs", "", "the `DIR`, or FILE.db on one machine, that holds scripts and large values, and that all workers reach ("+blobsVariable+", default beside the runs of the user)")
-	f.BoolVar(&s.secure, "tls", false, "speak TLS; a key or a certificate does so by itself ("+tlsVariable+"=true)")
-	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a `FILE` of PEM ("+certVariable+")")
-	f.StringVar(&s.key, "tls-key-path", "", "the key of that, a `FILE` of PEM ("+keyVariable+")")
-	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that the server's certificate is of, a `FILE` of PEM, instead of the system's ("+caVariable+")")
-	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` that the server's certificate has, where it is another one than the host's ("+nameVariable+")")
-	f.StringVar(&s.apiKey, "api-key-file", "", "the `FILE` that holds the API key (else TEMPORAL_API_KEY)")
+	f.StringVar(&s.queue, "task-queue", "agentscript", "the `QUEUE` that runs and their workers share")
+	f.StringVar(&s.blobs, "blobs", "", "the `DIR`, or FILE.db on one machine, that holds scripts and large values and that all workers can reach ("+blobsVariable+", default next to the runs of the user)")
+	f.BoolVar(&s.secure, "tls", false, "use TLS; a key or a certificate implies it ("+tlsVariable+"=true)")
+	f.StringVar(&s.cert, "tls-cert-path", "", "the client's certificate, a PEM `FILE` ("+certVariable+")")
+	f.StringVar(&s.key, "tls-key-path", "", "the key of the client's certificate, a PEM `FILE` ("+keyVariable+")")
+	f.StringVar(&s.ca, "tls-ca-path", "", "the authorities that sign the server's certificate, a PEM `FILE`, instead of the system's ("+caVariable+")")
+	f.StringVar(&s.name, "tls-server-name", "", "the `NAME` in the server's certificate, if it is not the host's ("+nameVariable+")")
+	f.StringVar(&s.apiKey, "api-key-file", "", "the `FILE` that holds the API key (instead of TEMPORAL_API_KEY)")
 	f.DurationVar(&s.timeout, "connect-timeout", 10*time.Second, "give up after this `DURATION` if the server does not answer")
 }
 

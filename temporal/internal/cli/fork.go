@@ -19,9 +19,9 @@ import (
 type startFlags struct{ detach, pin bool }
 
 func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
-	f.BoolVar(&s.detach, "detach", false, "print the id of the run and end, when it has begun")
+	f.BoolVar(&s.detach, "detach", false, "print the id of the run and exit once it has begun")
 	f.BoolVar(&s.pin, "pin-worker", false, "keep files, commands and MCP servers that are processes on one worker")
-	f.DurationVar(&v.find, "find-worker", 0, "where a worker lacks a grant, a tool, a key or a blob, look for another one for this `DURATION` (30s, or 3s where the queue has no other worker)")
+	f.DurationVar(&v.find, "find-worker", 0, "if a worker lacks a grant, a tool, a key or a blob, look for another worker for this `DURATION` (default 30s, or 3s if the queue has no other worker)")
 }
 
 // forking returns the flags of fork: those of run, but --store names where the other run is.

@@ -17,12 +17,12 @@ import (
 	"github.com/agentscript/agentscript/internal/text"
 )
 
-const long = `Runs scripts on a Temporal server: workers carry them out, and others go on where one is lost.
+const long = `Runs scripts on a Temporal server. Workers carry the runs out; if one is lost, others continue.
 
-  agentscript temporal dev                  a server for this machine
-  agentscript temporal worker               carries runs out, as often as you like
-  agentscript temporal run FILE [INPUT]     begins a run, and waits for its result
-  agentscript temporal runs ls              lists the runs`
+  agentscript temporal dev                  start a server on this machine
+  agentscript temporal worker               carry out runs; start as many as you like
+  agentscript temporal run FILE [INPUT]     begin a run and wait for its result
+  agentscript temporal runs ls              list the runs`
 
 // Main runs agentscript-temporal as this process and returns the exit code.
 func Main(version string) int { return Execute(term.OSProcess(version)) }
@@ -69,12 +69,12 @@ func (v *verbs) noVerb(cmd *cobra.Command, args []string) error {
 	return term.Usagef(cmp.Or(diag.DidYouMean(args[0], names), "the verbs are "+strings.Join(names, ", ")), "agentscript temporal has no verb %q", args[0])
 }
 
-const devLong = `Dev starts a Temporal server for this machine: agentscript-temporal-devserver, else the server of the official
-command temporal. Its flags are those of that server: agentscript temporal dev --help shows them.`
+const devLong = `Dev starts a Temporal server on this machine: agentscript-temporal-devserver, or else the server of the official command
+temporal. Its flags are those of that server: agentscript temporal dev --help shows them.`
 
 // dev starts a server of another module, which is much larger than everything else.
 func (v *verbs) dev() *cobra.Command {
-	return &cobra.Command{Use: "dev [FLAGS]", Short: "Start a server for this machine", Long: devLong, DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+	return &cobra.Command{Use: "dev [FLAGS]", Short: "Start a server on this machine", Long: devLong, DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
 		if path := beside.Find("agentscript-temporal-devserver"); path != "" {
 			return beside.Run(v.c, path, args...)
 		}

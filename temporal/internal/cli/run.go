@@ -20,14 +20,14 @@ import (
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
 
-const runLong = `Run loads a script, checks it, and has workers run its main; INPUT and the flags of main are as agentscript run has
-them. It shows the run and prints the result as that does. --detach prints the id of the run and ends.
+const runLong = `Run loads a script, checks it, and lets workers run its main. INPUT and the flags of main are those of agentscript run. It
+shows the run and prints the result in the same way. --detach prints the id of the run and exits.
 
-An interrupt cancels the run; a second one ends this command alone. A run that waits for a person goes on waiting when the
-command has said how it is answered, and ended with exit code 5: runs show --follow RUN goes on watching. What answers, and
-what is granted, is the worker's: agentscript temporal worker.
+An interrupt cancels the run; a second one ends only this command. If the run waits for a person, the command reports how
+to answer and exits with code 5, and the run keeps waiting: runs show --follow RUN continues to watch it. What answers the
+calls of the run, and what it can be granted, depends on the worker: see agentscript temporal worker.
 
-Exit codes are those of agentscript run, and 6 when no server is reached.`
+Exit codes are those of agentscript run, and 6 if no server is reached.`
 
 // unsupported are the flags of run that belong to the worker, or that mean nothing for a run that others carry out. The
 // value is the help for a flag; if it is empty, the help names the worker's flag.

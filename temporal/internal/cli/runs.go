@@ -14,8 +14,8 @@ import (
 // runsVerb is the verb about runs, as users type it.
 const runsVerb = "agentscript temporal runs"
 
-const runsLong = `Runs are kept by the server, and what they recorded by their workflows: while a run goes on, a worker says how far it
-is. RUN is the id of one, the beginning of an id, last, or a FILE of export or --record.`
+const runsLong = `The server keeps the runs, and their workflows keep what they recorded; while a run is in progress, a worker reports how
+far it is. RUN is the id of a run, the beginning of an id, last, or a FILE that export or --record wrote.`
 
 func (v *verbs) runs() *cobra.Command {
 	var of *temporal.Store

@@ -13,7 +13,7 @@ import (
 
 func (v *verbs) version() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: "version", Short: "Print the version, and the type of the workflows", RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "version", Short: "Print the version and the type of the workflows", RunE: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return term.Usagef("usage: agentscript temporal version [--json]", "version takes no argument, and got %q", args[0])
 		}
@@ -28,6 +28,6 @@ func (v *verbs) version() *cobra.Command {
 			return fmt.Sprintf("agentscript-temporal %s\n%s, abi %d, workflows %s", text.Terminal(is.Version), is.Go, is.ABI, is.Workflow)
 		})
 	}}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

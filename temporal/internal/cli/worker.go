@@ -24,12 +24,12 @@ import (
 	"github.com/agentscript/agentscript/temporal"
 )
 
-const workerLong = `Worker carries runs out, and their calls of models, tools and servers, until it is interrupted: then it takes nothing
-new, and ends when what is under way has ended or --drain is over. A second interrupt ends it at once. Runs go on on other
-workers.
+const workerLong = `Worker carries out runs and their calls of models, tools and servers, until it is interrupted. It then takes nothing new,
+and exits when the work in progress has ended or --drain is over. A second interrupt ends it at once. Runs continue on
+other workers.
 
-Keys, prices and retries are those of the worker. What a run is granted must be granted to each worker as well: a run
-that is granted more is refused, and so is what it does beyond.`
+Keys, prices and retries are those of the worker. Each worker must be granted what its runs are granted: it refuses a run
+that is granted more, and every effect beyond its own grants.`
 
 // workerFlags names the flags of run that define how effects are carried out.
 const workerFlags = "prices scripted cache env-file allow-exec allow-net allow-fs allow-env net-proxy mcp-sampling retries fallback fallback-on-refusal max-in-flight verbose"
@@ -53,7 +53,7 @@ type workerCommand struct {
 func (v *verbs) worker() *cobra.Command {
 	w := &workerCommand{verbs: v, flags: &setup.RunFlags{}}
 	w.own = w.flags.Flags()
-	cmd := &cobra.Command{Use: "worker", Short: "Carry runs out", Long: workerLong, RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "worker", Short: "Carry out runs", Long: workerLong, RunE: func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return term.Usagef("usage: agentscript temporal worker [flags]", "worker takes no argument, and got %q", args[0])
 		}
@@ -62,17 +62,17 @@ func (v *verbs) worker() *cobra.Command {
 		return v.failure(w.serve(ctx))
 	}}
 	v.to.addTo(cmd.Flags())
-	cmd.Flags().DurationVar(&w.drain, "drain", 30*time.Second, "when interrupted, wait for what is under way no longer than this `DURATION`")
-	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "another worker takes an effect up when this one has said nothing of it for this `DURATION`")
+	cmd.Flags().DurationVar(&w.drain, "drain", 30*time.Second, "when interrupted, wait at most this `DURATION` for work in progress")
+	cmd.Flags().DurationVar(&w.heartbeat, "heartbeat", 5*time.Second, "let another worker take over an effect that this one has not reported on for this `DURATION`")
 	cmd.Flags().IntVar(&w.atOnce, "effects", 1000, "carry out at most `N` effects at once")
-	cmd.Flags().Float64Var(&w.rate, "effects-per-second", 0, "have all workers of the queue begin at most `N` effects a second together; 0 is any number. Give all the same")
-	cmd.Flags().StringVar(&w.deployment, "deployment", "", "be the build of a deployment, `NAME:BUILD`: the server hands it the runs that begin while this build is the current one, and all of those to their end")
-	cmd.Flags().StringVar(&w.sessions, "session-store", "", "keep the sessions of runs in this `DIR`, the same for all workers; without one, runs with --session are refused")
-	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or it has no such namespace yet, try again for this `DURATION`")
-	cmd.Flags().StringVar(&w.level, "log-level", "info", "write what is as important as this `LEVEL`: debug, info, warn or error")
-	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write a line of JSON for each")
+	cmd.Flags().Float64Var(&w.rate, "effects-per-second", 0, "let all workers of the queue together begin at most `N` effects a second; 0 is no limit; must be the same for all of them")
+	cmd.Flags().StringVar(&w.deployment, "deployment", "", "run as a build of a deployment, `NAME:BUILD`: the server gives it the runs that begin while this build is the current one, and keeps them on it until they end")
+	cmd.Flags().StringVar(&w.sessions, "session-store", "", "keep the sessions of runs in this `DIR`, the same for all workers; without it, runs with --session are refused")
+	cmd.Flags().DurationVar(&w.wait, "wait", time.Minute, "while no server answers, or the server does not have the namespace yet, try again for this `DURATION`")
+	cmd.Flags().StringVar(&w.level, "log-level", "info", "write log entries of at least this `LEVEL`: debug, info, warn or error")
+	cmd.Flags().BoolVar(&w.logs.json, "log-json", false, "write log entries as JSON lines")
 	cmd.Flags().AddFlagSet(onlyFlags(w.own, workerFlags))
-	cmd.Flags().Lookup("verbose").Usage = "write what scripts print and the client library logs, too"
+	cmd.Flags().Lookup("verbose").Usage = "also write what scripts print and what the client library logs"
 	cmd.Flags().SortFlags = false
 	return cmd
 }
