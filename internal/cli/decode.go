@@ -80,7 +80,7 @@ valid.`,
 	f.StringVar(&o.report, "report", "human", "how repairs and errors are reported: `human` or json")
 	f.BoolVar(&o.told, "explain", false, "report what was chosen, left out and repaired, and why")
 	word := func(name, option, usage string) { // defines a flag for a word of a decoder option
-		f.Func(name, usage+" (default "+generable.OptionWords(option)[0]+")", func(word string) error {
+		f.Func(name, usage+" (default "+strings.ReplaceAll(generable.OptionWords(option)[0], "_", "-")+")", func(word string) error {
 			err := o.how.Set(option, strings.ReplaceAll(word, "-", "_"))
 			if e, wrong := errors.AsType[*generable.FieldError](err); wrong {
 				return &setup.FlagError{Text: strings.TrimSuffix("want "+e.Expected+", got "+e.Got+"; "+e.Hint, "; ")}

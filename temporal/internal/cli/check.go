@@ -2,10 +2,12 @@ package cli
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/internal/cli/setup"
 	"github.com/agentscript/agentscript/internal/cli/term"
 )
@@ -44,9 +46,10 @@ func (v *verbs) check() *cobra.Command {
 				found = append(found, warnLocal(s)...)
 			}
 			v.c.Report(found, s.Sources())
-			if len(found) > 0 && strict {
+			switch warned := slices.ContainsFunc(found, func(d *diag.Diagnostic) bool { return d.Severity == diag.Warning }); {
+			case warned && strict:
 				code = max(code, term.ExitCheck)
-			} else if len(found) == 0 {
+			case !warned:
 				v.say("%s: ok", file)
 			}
 		}

@@ -194,6 +194,9 @@ func TestCheck(t *testing.T) {
 	b.temporal(0, "ok", "check", "--pin-worker", acts)
 	b.temporal(0, `the MCP server files acts on the worker`, "check", "examples/mcp_files.star")
 	b.temporal(term.ExitCheck, "acts on the worker", "check", "--strict", acts)
+	notes := b.script("a = agent(output = any, prompt = \"A.\")\nb = agent(input = str, prompt = \"B.\")\nmain = a >> b\n")
+	b.temporal(0, "AS317", "check", "--strict", notes)
+	b.temporal(0, "flow.star: ok", "check", "--strict", notes)
 	b.temporal(term.ExitCheck, "ok", "check", b.script("main = nothing\n"), "examples/count.star")
 	b.temporal(term.ExitUsage, "check needs a FILE", "check")
 	if s := b.temporal(0, "", "version", "--json"); !strings.Contains(s.out, `"workflow": "agentscript.v1"`) {
