@@ -248,16 +248,15 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 			WithHelp("use the version that wrote it")
 	}
 	switch {
+	case found.Deferred && cfg.elsewhere && !fork:
+		cfg.spec.Session = &session.Ref{ID: found.ID, Script: m.lib.File(), Found: found}
+	case found.Deferred:
+		return session.NotTaken(info.ID, found.ID)
 	case fork && ref == nil:
 		found.Unsaved, found.Back = true, false
 		fallthrough
 	case found.Unsaved && ref == nil:
 		cfg.spec.Session = &session.Ref{ID: found.ID, Script: m.lib.File(), Found: found}
-	case found.Deferred && ref == nil:
-		cfg.spec.Session = &session.Ref{ID: found.ID, Script: m.lib.File(), Found: found}
-	case found.Deferred:
-		return engine.Errorf(engine.KindInput, diag.BadSession, "other processes keep session %q of run %s, and it was given %q", found.ID, info.ID, ref.ID).
-			WithHelp("leave out the session: the run goes on from what its own held, and keeps nothing in one")
 	case fork:
 		ref.Forks, ref.Of = true, found.ID
 		ref.Found = &session.Found{ID: ref.ID, Entries: found.Entries, Back: true}

@@ -88,7 +88,11 @@ func (w *Worker) effect(ctx context.Context, in effectInput) (vault.Sealed, erro
 	defer ends()
 	var out engine.Outcome
 	if r, ok := e.Req.(*session.Request); ok {
-		out = w.session(ctx, e, r)
+		var again bool
+		if out, again = w.session(ctx, e, r); again && r.Op == session.OpSave { // its run has been paid for, and waits
+			activity.GetLogger(ctx).Warn("the store of sessions fails", "error", out.Err)
+			return vault.Sealed{}, temporal.NewApplicationErrorWithCause("the session cannot be saved", unreadableFailure, out.Err)
+		}
 	} else {
 		out = by.Perform(ctx, e, w.sink(ctx, e))
 	}
@@ -110,29 +114,30 @@ func (w *Worker) effect(ctx context.Context, in effectInput) (vault.Sealed, erro
 	return w.sealOutcome(ctx, text)
 }
 
-// session takes or saves the session of a run.
-func (w *Worker) session(ctx context.Context, e *engine.Effect, r *session.Request) engine.Outcome {
+// session takes or saves the session of a run. again reports whether a later try may succeed.
+func (w *Worker) session(ctx context.Context, e *engine.Effect, r *session.Request) (out engine.Outcome, again bool) {
 	if w.opts.Sessions == nil {
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoSession, "the run has session %q, and the worker %s keeps no sessions", r.ID, w.name).
-			WithHelp("start the workers with --session-store DIR, which all of them reach; in Go set Options.Sessions"))
+			WithHelp("start the workers with --session-store DIR, which all of them reach; in Go set Options.Sessions")), false
 	}
-	return (&session.Keeper{Store: w.opts.Sessions, Ended: w.runEnded, Wait: waitForSession}).Do(ctx, e.Run, r)
+	ended := func(ctx context.Context, run string) (bool, error) { return w.runEnded(ctx, run, e.Run) }
+	return (&session.Keeper{Store: w.opts.Sessions, Ended: ended, Wait: waitForSession}).Do(ctx, e.Run, r)
 }
 
-// waitForSession waits longer with each try, about five seconds in all.
+// waitForSession waits longer with each try, five seconds in all.
 func waitForSession(ctx context.Context, try int) bool {
 	select {
 	case <-time.After(10 * time.Millisecond << try):
-		return try < 9
+		return try < 8
 	case <-ctx.Done():
 		return false
 	}
 }
 
 // runEnded reports whether a run has ended, as far as the server knows.
-func (w *Worker) runEnded(ctx context.Context, run string) (bool, error) {
+func (w *Worker) runEnded(ctx context.Context, run, own string) (bool, error) {
 	if w.client == nil { // in a test environment, which has one run
-		return true, nil
+		return run != own, nil
 	}
 	d, err := w.client.DescribeWorkflowExecution(ctx, run, "")
 	if _, none := errors.AsType[*serviceerror.NotFound](err); none {

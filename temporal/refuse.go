@@ -28,7 +28,7 @@ import (
 // The effect has not begun, so that another worker may take it, whatever its class.
 const (
 	refusedFailure    = "agentscript.refused" // the type of the activity's failure; its details are a [refusal]
-	unreadableFailure = "agentscript.unread"  // the type of the failure of an activity whose input cannot be read for now
+	unreadableFailure = "agentscript.unread"  // the type of the failure of an activity whose store cannot be reached for now
 )
 
 // refusal is what one worker lacks.

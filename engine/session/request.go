@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -42,7 +43,8 @@ func (r *Request) Digest() [32]byte {
 // holderKey is the entry with the id of the run that has taken the session in other processes.
 const holderKey = "run"
 
-// Keeper carries out requests for runs in other processes.
+// Keeper carries out requests for runs in other processes. No process holds the session between two requests: the store keeps
+// the id of the run that took it last, and another run can take it when that one has ended.
 type Keeper struct {
 	Store engine.SessionStore
 
@@ -54,30 +56,50 @@ type Keeper struct {
 	Wait func(ctx context.Context, try int) bool
 }
 
-// Do carries out a request for a run. Nobody holds the session between two requests: the store keeps the id of the run that
-// took it last, and another run can take it when that one has ended. The value of the outcome is what [ReadTaken] reads.
-// Carrying out a request twice has the effect of doing so once.
-func (k *Keeper) Do(ctx context.Context, run string, r *Request) engine.Outcome {
-	open, err := k.open(ctx, r)
+// Do carries out a request for a run. The value of the outcome is what [ReadTaken] reads. again reports whether the store failed,
+// or another process has the session open: a later try may succeed. Carrying out a request twice has the effect of doing so once.
+func (k *Keeper) Do(ctx context.Context, run string, r *Request) (out engine.Outcome, again bool) {
+	held, err := k.do(ctx, run, r)
 	if err != nil {
-		return engine.Failed(typed(err))
-	}
-	held := map[string]engine.Entry{}
-	if r.Op == OpSave {
-		err = r.save(ctx, open, run)
-	} else if err = k.take(ctx, open, run, r); err == nil {
-		if held, err = k.Store.ReadSession(ctx, r.ID); err == nil {
-			delete(held, holderKey)
+		e, ok := errors.AsType[*engine.Error](err)
+		if !ok {
+			e = engine.Errorf(engine.KindStore, diag.StoreFailed, "the store of sessions: %w", err).WithHelp("see that the store can be read and written")
 		}
-	}
-	if err = errors.Join(err, open.Close()); err != nil {
-		return engine.Failed(typed(err))
+		_, decided := err.(refusal)
+		return engine.Failed(e), !decided && e.Code != diag.BadSession
 	}
 	text, err := json.Marshal(held)
 	if err != nil {
-		return engine.Failed(typed(err))
+		return engine.Failed(engine.AsError(err)), false
 	}
-	return engine.Outcome{Value: generable.StrOf(string(text)), Attempt: 1}
+	return engine.Outcome{Value: generable.StrOf(string(text)), Attempt: 1}, false
+}
+
+// refusal is an error that trying again does not change.
+type refusal struct{ why *engine.Error }
+
+func (r refusal) Error() string { return r.why.Error() }
+func (r refusal) Unwrap() error { return r.why }
+
+func (k *Keeper) do(ctx context.Context, run string, r *Request) (held map[string]engine.Entry, err error) {
+	open, err := k.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closed := open.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if r.Op == OpSave {
+		return nil, k.save(ctx, open, run, r)
+	}
+	if err := k.take(ctx, open, run, r); err != nil {
+		return nil, err
+	}
+	held, err = k.Store.ReadSession(ctx, r.ID)
+	delete(held, holderKey)
+	return held, err
 }
 
 func (k *Keeper) open(ctx context.Context, r *Request) (engine.OpenSession, error) {
@@ -101,11 +123,61 @@ func (k *Keeper) take(ctx context.Context, open engine.OpenSession, run string, 
 			return err
 		}
 		if !ended {
-			return Busy(r.ID, "run "+holder.Text)
+			return refusal{Busy(r.ID, "run "+holder.Text)}
 		}
 	}
-	_, err = open.Save(ctx, holderKey, run+"/session/take", run)
+	_, err = open.Save(ctx, holderKey, opOf(run, holderKey, holder.Version), run)
 	return err
+}
+
+// save replaces the entries. It saves nothing if the run no longer has the session: it has ended, another run has taken the session,
+// the session was deleted, or a run of one machine has changed an entry. Once it has begun to write, ctx no longer ends it.
+func (k *Keeper) save(ctx context.Context, open engine.OpenSession, run string, r *Request) error {
+	holder, err := open.Load(ctx, holderKey)
+	if err != nil {
+		return err
+	}
+	ended, err := k.Ended(ctx, run)
+	if err != nil {
+		return err
+	}
+	if ended || holder.Text != run {
+		return r.lost(run)
+	}
+	keys := slices.Sorted(maps.Keys(r.Entries))
+	if i := slices.Index(keys, TranscriptKey); i > 0 { // the largest one first: if there is no room for it, nothing is saved
+		keys = slices.Concat([]string{TranscriptKey}, keys[:i], keys[i+1:])
+	}
+	for _, key := range keys {
+		now, err := open.Load(ctx, key)
+		if err != nil {
+			return err
+		}
+		if mine := r.Entries[key]; now.Version != mine.Version && now.Text != mine.Text {
+			return r.lost(run)
+		}
+	}
+	for _, key := range keys {
+		mine := r.Entries[key]
+		now, err := open.Save(context.WithoutCancel(ctx), key, opOf(run, key, mine.Version), mine.Text)
+		if err != nil {
+			return err
+		}
+		if now.Text != mine.Text {
+			return r.lost(run)
+		}
+	}
+	return nil
+}
+
+func (r *Request) lost(run string) error {
+	return refusal{engine.Errorf(engine.KindStore, diag.SessionBusy, "run %s does not have session %q any more: it was changed or deleted meanwhile, and nothing of this run was saved in it", run, r.ID).
+		WithHelp("one conversation has one run at a time, and agentscript run does not see the runs of a server; start the run again")}
+}
+
+// opOf is the idempotency key of saving an entry that has a version.
+func opOf(run, key string, version int64) string {
+	return fmt.Sprintf("%s/session/%s/%d", run, key, version)
 }
 
 // ReadTaken reads the value of an outcome of OpTake.
@@ -121,14 +193,13 @@ func ReadTaken(v generable.Value) (map[string]engine.Entry, error) {
 	return held, nil
 }
 
-// Settled returns what the session of a run held when the run took it, as RunHead.Session. If another process keeps the session,
-// the answer is in the steps of the run; a run that ended before it took the session has found nothing.
+// Settled returns RunHead.Session of a run with what the session held when the run took it. If another process keeps the session,
+// that is in the steps of the run; [Found.Deferred] stays set if the run has not taken it.
 func Settled(ctx context.Context, s engine.Store, run engine.RunInfo) (json.RawMessage, error) {
 	var f Found
 	if run.Session == nil || json.Unmarshal(run.Session, &f) != nil || !f.Deferred { // unreadable text is reported where it is used
 		return run.Session, nil
 	}
-	f.Deferred, f.Entries = false, map[string]string{}
 	err := s.Steps(ctx, run.ID, 0, func(s engine.Step) error {
 		var r Request
 		if s.Kind != engine.EffectMemory || s.State != engine.StepDone || json.Unmarshal(s.Request, &r) != nil || r.Op != OpTake {
@@ -139,7 +210,7 @@ func Settled(ctx context.Context, s engine.Store, run engine.RunInfo) (json.RawM
 			return err
 		}
 		held, err := ReadTaken(out.Value)
-		f.Entries = textsOf(held)
+		f.Deferred, f.Entries = false, textsOf(held)
 		return err
 	})
 	if err != nil {
@@ -148,31 +219,8 @@ func Settled(ctx context.Context, s engine.Store, run engine.RunInfo) (json.RawM
 	return json.Marshal(f)
 }
 
-// save replaces the entries, unless one of them was changed since the run took the session: then it saves nothing.
-func (r *Request) save(ctx context.Context, open engine.OpenSession, run string) error {
-	keys := slices.Sorted(maps.Keys(r.Entries))
-	for _, key := range keys {
-		now, err := open.Load(ctx, key)
-		if err != nil {
-			return err
-		}
-		if mine := r.Entries[key]; now.Version != mine.Version && now.Text != mine.Text {
-			return engine.Errorf(engine.KindStore, diag.SessionBusy, "another run changed session %q while run %s had it: nothing of this run was saved in it", r.ID, run).
-				WithHelp("one conversation has one run at a time: agentscript run does not see the runs of other machines; start the run again")
-		}
-	}
-	for _, key := range keys {
-		if _, err := open.Save(ctx, key, run+"/session/"+key, r.Entries[key].Text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// typed converts an error of a store to an [engine.Error].
-func typed(err error) *engine.Error {
-	if e, ok := errors.AsType[*engine.Error](err); ok {
-		return e
-	}
-	return engine.Errorf(engine.KindStore, diag.StoreFailed, "the store of sessions: %w", err).WithHelp("see that the store can be read and written")
+// NotTaken is the error of continuing from a run that has not taken its session from the process that keeps it.
+func NotTaken(run, id string) *engine.Error {
+	return engine.Errorf(engine.KindInput, diag.NoSession, "run %s has not taken session %q: what the session holds is not known here", run, id).
+		WithHelp("start the run again with the session")
 }

@@ -17,7 +17,7 @@ func all(context.Context, string) (bool, error)  { return true, nil }
 // take takes session s of a script for a run, and returns what it held.
 func take(t *testing.T, s engine.SessionStore, run string, over func(context.Context, string) (bool, error)) (map[string]engine.Entry, *engine.Error) {
 	t.Helper()
-	out := keeper(s, over).Do(t.Context(), run, &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"})
+	out, _ := keeper(s, over).Do(t.Context(), run, &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"})
 	if out.Err != nil {
 		return nil, out.Err
 	}
@@ -30,7 +30,8 @@ func take(t *testing.T, s engine.SessionStore, run string, over func(context.Con
 
 func save(t *testing.T, s engine.SessionStore, run string, entries map[string]engine.Entry) *engine.Error {
 	t.Helper()
-	return keeper(s, none).Do(t.Context(), run, &session.Request{Op: session.OpSave, ID: "s", Script: "flow.star", Entries: entries}).Err
+	out, _ := keeper(s, none).Do(t.Context(), run, &session.Request{Op: session.OpSave, ID: "s", Script: "flow.star", Entries: entries})
+	return out.Err
 }
 
 // keeper returns a keeper that tries three times to open a session that is in use.
@@ -89,6 +90,50 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// A run that no longer has the session saves nothing: another run took it, or it was deleted.
+func TestLostSession(t *testing.T) {
+	s := &session.Memory{}
+	first := map[string]engine.Entry{"m": {Text: "of one"}}
+	for _, run := range []string{"one", "two"} {
+		if _, err := take(t, s, run, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := save(t, s, "one", first); err == nil || err.Code != diag.SessionBusy || !strings.Contains(err.Message, "run one does not have session") {
+		t.Errorf("after another run took it: %v", err)
+	}
+	if err := save(t, s, "two", map[string]engine.Entry{"m": {Text: "of two"}}); err != nil {
+		t.Errorf("the run that has it: %v", err)
+	}
+	if err := s.DeleteSession(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := save(t, s, "two", map[string]engine.Entry{"m": {Text: "of two", Version: 1}}); err == nil || err.Code != diag.SessionBusy {
+		t.Errorf("after it was deleted: %v", err)
+	}
+
+	// A run with the id of an earlier one saves like any other.
+	for i, text := range []string{"first", "second", "third"} {
+		if _, err := take(t, s, []string{"nightly", "other", "nightly"}[i], all); err != nil {
+			t.Fatal(err)
+		}
+		held, err := s.ReadSession(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := save(t, s, []string{"nightly", "other", "nightly"}[i], map[string]engine.Entry{"m": {Text: text, Version: held["m"].Version}}); err != nil {
+			t.Fatal(err)
+		}
+		if held, err := s.ReadSession(t.Context(), "s"); err != nil || held["m"].Text != text {
+			t.Errorf("it holds %v, %v, want %s", held, err, text)
+		}
+	}
+	k := keeper(s, all) // the run has been terminated
+	if out, again := k.Do(t.Context(), "nightly", &session.Request{Op: session.OpSave, ID: "s", Script: "flow.star", Entries: first}); out.Err == nil || again {
+		t.Errorf("a run that has ended: %v", out.Err)
+	}
+}
+
 // broken is a store whose sessions cannot be opened.
 type broken struct{ session.Memory }
 
@@ -108,13 +153,14 @@ func TestRequestsThatFail(t *testing.T) {
 		over  func(context.Context, string) (bool, error)
 		code  diag.Code
 		words string
+		again bool
 	}{
-		"another script":      {s, session.Request{Op: session.OpTake, ID: "s", Script: "other.star"}, all, diag.BadSession, "belongs to flow.star"},
-		"no id":               {s, session.Request{Op: session.OpTake, ID: "/", Script: "flow.star"}, all, diag.BadSession, "is no id"},
-		"nobody knows":        {s, session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}, func(context.Context, string) (bool, error) { return false, asked }, diag.StoreFailed, "the server is away"},
-		"the store is broken": {&broken{}, session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}, all, diag.StoreFailed, "no room"},
+		"another script":      {s, session.Request{Op: session.OpTake, ID: "s", Script: "other.star"}, all, diag.BadSession, "belongs to flow.star", false},
+		"no id":               {s, session.Request{Op: session.OpTake, ID: "/", Script: "flow.star"}, all, diag.BadSession, "is no id", false},
+		"nobody knows":        {s, session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}, func(context.Context, string) (bool, error) { return false, asked }, diag.StoreFailed, "the server is away", true},
+		"the store is broken": {&broken{}, session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}, all, diag.StoreFailed, "no room", true},
 	} {
-		if out := keeper(c.s, c.over).Do(t.Context(), "two", &c.r); out.Err == nil || out.Err.Code != c.code || !strings.Contains(out.Err.Error(), c.words) {
+		if out, again := keeper(c.s, c.over).Do(t.Context(), "two", &c.r); again != c.again || out.Err == nil || out.Err.Code != c.code || !strings.Contains(out.Err.Error(), c.words) {
 			t.Errorf("%s: %v", name, out.Err)
 		}
 	}
@@ -127,7 +173,7 @@ func TestRequestsThatFail(t *testing.T) {
 	}
 	waits := 0
 	k := &session.Keeper{Store: s, Ended: all, Wait: func(context.Context, int) bool { waits++; return open.Close() == nil }}
-	if out := k.Do(t.Context(), "two", &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}); out.Err != nil || waits != 1 {
+	if out, _ := k.Do(t.Context(), "two", &session.Request{Op: session.OpTake, ID: "s", Script: "flow.star"}); out.Err != nil || waits != 1 {
 		t.Errorf("after %d waits %v", waits, out.Err)
 	}
 }

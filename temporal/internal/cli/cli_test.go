@@ -123,6 +123,7 @@ func TestUsage(t *testing.T) {
 		{"run examples/workspace.star --dir examples/notes", "is not granted", term.ExitCheck},
 		{"worker now", "worker takes no argument", term.ExitUsage},
 		{"worker --drain -1s", "--drain must not be negative", term.ExitUsage},
+		{"worker --session-store=", "--session-store needs the name of a directory", term.ExitUsage},
 		{"worker --wait -1s", "--wait must not be negative", term.ExitUsage},
 		{"worker --log-level loud", "debug, info, warn or error", term.ExitUsage},
 		{"worker --deployment flows", "is no NAME:BUILD", term.ExitUsage},

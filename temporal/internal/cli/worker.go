@@ -53,9 +53,12 @@ type workerCommand struct {
 func (v *verbs) worker() *cobra.Command {
 	w := &workerCommand{verbs: v, flags: &setup.RunFlags{}}
 	w.own = w.flags.Flags()
-	cmd := &cobra.Command{Use: "worker", Short: "Carry out runs", Long: workerLong, RunE: func(_ *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "worker", Short: "Carry out runs", Long: workerLong, RunE: func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return term.Usagef("usage: agentscript temporal worker [flags]", "worker takes no argument, and got %q", args[0])
+		}
+		if w.sessions == "" && cmd.Flags().Changed("session-store") {
+			return term.Usagef("", "--session-store needs the name of a directory")
 		}
 		ctx, stop := v.c.Interruptible()
 		defer stop()

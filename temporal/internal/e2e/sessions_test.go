@@ -11,6 +11,7 @@ import (
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // chat is one turn of a conversation.
@@ -73,12 +74,7 @@ func TestPromise_31_74_Sessions(t *testing.T) {
 			t.Errorf("%v", &e)
 		}
 		c.wantDone(c.startRun(noting, session("ada"), withArgs(map[string]any{"fact": "ice is cold"})), "water is wet\nice is cold")
-		kept, err := sqlite.Open(t.Context(), c.job.Sessions)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer kept.Close() // it is only read
-		held, err := kept.ReadSession(t.Context(), "ada")
+		held, err := c.sessions().ReadSession(t.Context(), "ada")
 		if err != nil || held["memory/facts/"].Text != "water is wet\nice is cold" || held["memory/own/"].Text != "" {
 			t.Errorf("%v, %v", held, err)
 		}
@@ -208,4 +204,88 @@ func TestPromise_31_77_ForksOfSessions(t *testing.T) {
 	if _, err := c.Fork(t.Context(), c.Store, on, m, "main", session("eve")); err == nil || !strings.Contains(err.Error(), "keeps nothing in a session") {
 		t.Errorf("a fork with a session: %v", err)
 	}
+}
+
+// Promise 31.78 (temporal): a run whose session cannot be saved for now waits until it can. A run that no longer has its session,
+// because it was deleted or terminated, saves nothing.
+func TestPromise_31_78_SavedLater(t *testing.T) {
+	shared(t)
+	t.Parallel()
+	t.Run("in use", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t)
+		c.worker("one")
+		id := c.startRun(chat, session("ada"), agentscript.InputText("first sleep=1s"))
+		c.waitEffects(1)
+		kept := c.sessions()
+		open, err := kept.OpenSession(t.Context(), "ada", "flow.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		hang.Until(t, "a save fails", func() bool {
+			d, err := c.client.DescribeWorkflowExecution(t.Context(), id, "")
+			return err == nil && len(d.PendingActivities) == 1 && d.PendingActivities[0].Attempt > 1
+		})
+		if err := open.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.wantDone(id, "did first sleep=1s")
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("recall")), "first sleep=1s | recall")
+	})
+	t.Run("deleted", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t)
+		c.worker("one")
+		id := c.startRun(chat, session("ada"), agentscript.InputText("first sleep=3s"))
+		c.waitEffects(1)
+		if err := c.sessions().DeleteSession(t.Context(), "ada"); err != nil {
+			t.Fatal(err)
+		}
+		if e := c.wantFailed(id); e.Code != diag.SessionBusy || !strings.Contains(e.Message, "nothing of this run was saved") {
+			t.Errorf("%v", &e)
+		}
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("recall")), "recall")
+	})
+	t.Run("terminated", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t)
+		c.worker("one")
+		id := c.startRun(chat, session("ada"), agentscript.InputText("first sleep=2s"))
+		c.waitEffects(1)
+		if err := c.client.TerminateWorkflow(t.Context(), id, "", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		c.runs = nil // a history that was cut off cannot be replayed to its end
+		c.wantDone(c.startRun(chat, session("ada"), agentscript.InputText("recall")), "recall")
+	})
+	t.Run("not taken", func(t *testing.T) {
+		t.Parallel()
+		c := inSession(t)
+		c.worker("one")
+		first := c.startRun(chat, session("ada"), agentscript.InputText("first sleep=1m"))
+		c.waitEffects(1)
+		second := c.startRun(chat, session("ada"), agentscript.InputText("second"))
+		c.wantFailed(second)
+		m, err := recordingEngine(&c.job).LoadBundle(t.Context(), bundle(chat), "flow.star")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Fork(t.Context(), c.Store, second, m, "main"); err == nil || !strings.Contains(err.Error(), "has not taken session") {
+			t.Errorf("a fork of a run that was refused the session: %v", err)
+		}
+		if err := c.CancelRun(t.Context(), first, ""); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// sessions opens the store of sessions of the workers.
+func (c *cluster) sessions() *sqlite.Store {
+	c.t.Helper()
+	kept, err := sqlite.Open(c.t.Context(), c.job.Sessions)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = kept.Close() }) // it is only read, or what was changed is checked
+	return kept
 }
