@@ -18,7 +18,7 @@ var unknownKind = table.AnyOf(table.OneOf("ask", "fail", "retry"), table.CallKin
 
 // unknownParam is the parameter on_unknown of a tool or a server.
 func unknownParam() table.Param {
-	return table.Opt("on_unknown", unknownKind, "None", `what a resumed run does about a call of effect "once" whose process ended before its outcome was recorded: "ask" a person, "fail", "retry", `+
+	return table.Opt("on_unknown", unknownKind, "None", `what a resumed run does about a call of effect "once" whose process ended before its outcome was known: "ask" a person, "fail", "retry", `+
 		"or a function of the ToolFailure that returns fixed(result), again(), give_up(why), or None to ask a person; by default the run's setting applies, which is to ask unless changed")
 }
 
