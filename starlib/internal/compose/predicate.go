@@ -25,7 +25,7 @@ func predicateRows() []table.Builtin {
 	}
 	comparison := func(name string, op predicate.Op, what, doc string) table.Builtin {
 		b := row(name, op, what, doc)
-		b.Params = append(b.Params, table.Opt("fold", table.BoolKind, "False", `compares texts in lower case, ignoring case: eq("yes", fold = True) holds for "YES"`))
+		b.Params = append(b.Params, table.Opt("fold", table.BoolKind, "False", `ignores case, comparing texts in lower case: eq("yes", fold = True) holds for "YES"`))
 		if op == predicate.Eq || op == predicate.Ne {
 			b.Params = append(b.Params, table.Opt("exact", table.BoolKind, "False", "an int never equals a float: eq(42, exact = True) does not hold for 42.0"))
 		}
