@@ -1,33 +1,33 @@
-# Builtins of agentscript for editors that know Python. Generated from the table they run by.
+# Builtins of agentscript for editors that know Python. Generated from the table that defines them.
 from types import UnionType
 from typing import Any, Callable, Literal, TypeAlias, overload
 
 class Type:
-    """A type as a value: str, list[str], A | None, or a schema. Called, it makes a value."""
+    """A type as a value: str, list[str], A | None, or a schema. When called, it makes a value."""
     def __call__(self, *args: Any, **fields: Any) -> Any: ...
     def __or__(self, other: Any) -> Type: ...
     def __ror__(self, other: Any) -> Type: ...
     def __getattr__(self, name: str) -> Any: ...
     def decode(self, text: str, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., partial: bool = ...) -> Decoded:
-        "Reads a value from what a model wrote and reports what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with."
+        "Reads a value from a model's output and reports what was repaired and what does not fit. The result has .ok, .value, .repairs, .errors and .cost and, if the output does not fit, .partial and .complaint, the text to ask the model again with."
         ...
     def from_llm_output(self, text: str) -> Any:
-        "Reads a value from what a model wrote, leniently. Returns None when no value can be recovered."
+        "Reads a value from a model's output, leniently. Returns None if no value can be recovered."
         ...
     def json_schema(self, as_dict: bool = ..., *, words: bool = ...) -> str:
-        "Returns the JSON Schema, as text with keys in declared order."
+        "Returns the JSON Schema as text, with keys in declared order."
         ...
     def llm_description(self) -> str:
-        "Describes the type to a model."
+        "Returns the description of the type for a model."
         ...
     def partial(self) -> Partial:
-        "Begins an instance that arrives field by field."
+        "Returns a partial instance without fields; fields are added as they arrive."
         ...
     def prompt_fragment(self) -> str:
         "Returns the text that asks a model to answer with this type."
         ...
     def stream(self, *, level: Literal["safe", "strict", "loose"] = ..., pick: Literal["best", "first", "last", "error"] = ..., on_bad_item: Literal["error", "drop", "keep"] = ..., extra_keys: Literal["by_level", "drop", "error"] = ..., max_cost: int = ..., max_depth: int = ..., min_text: int = ...) -> Stream:
-        "Begins to decode a text that arrives in pieces. The options are those of decode."
+        "Returns a decoder for a text that arrives in pieces. It has the options of decode."
         ...
 
 class Node:
@@ -57,7 +57,7 @@ class Partial:
     arrived_field_names: list[str]
     def __getitem__(self, name: str) -> Any: ...
     def get(self, name: str, default: Any = ...) -> Any:
-        "Returns the value of a field that has arrived, else the default."
+        "Returns the value of a field that has arrived, or else the default."
         ...
     def has(self, name: str) -> bool:
         "Reports whether a field has arrived, even as None."
@@ -66,29 +66,29 @@ class Partial:
         "Returns the instance, or None while something is missing or does not fit."
         ...
     def with_field(self, name: str, value: Any) -> Partial:
-        "Returns a version in which the field has arrived; the original is unchanged."
+        "Returns a copy in which the field has arrived; the original is unchanged."
         ...
 
 class Stream:
     """A text that is decoded while it arrives."""
     def close(self, *, cut: bool = ...) -> Decoded:
-        "Ends the text and returns what it was read as, like decode."
+        "Ends the text and returns the result of decoding it, like decode."
         ...
     def feed(self, text: str) -> list:
-        "Adds a piece of the text, which may end anywhere, and returns what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more."
+        "Adds a piece of the text, which may end anywhere, and returns a list of events that report what it adds to the value. Each event has .kind (text, field, item, variant, repair, reset), .path, .text and .value. A reset voids everything reported before. A closed stream accepts no more text."
         ...
     def partial(self) -> Partial:
         "Returns what is known of a schema or union, field by field."
         ...
     def snapshot(self) -> Any:
-        "Returns what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and it is None as long as nothing is known."
+        "Returns what is known of the value. Parts that have not arrived are absent, an instance is a dict until its fields are there, and the value is None as long as nothing is known."
         ...
     def state(self, path: str = ...) -> str:
         "Returns how much has arrived of a path such as \".steps[2].title\": \"pending\", \"incomplete\" or \"complete\". A path that the type does not have is an error."
         ...
 
 class Decoded:
-    "What a text of a model was read as: T.decode and stream.close return it."
+    "The result of decoding a model's text, as T.decode and stream.close return it."
     ok: bool
     value: Any
     repairs: list[Repair]
@@ -113,14 +113,14 @@ class FieldError:
     message: str
 
 class StreamEvent:
-    "What became known while a text arrived: stream.feed returns a list of them."
+    "An event of a text that arrives in pieces; stream.feed returns a list of them."
     kind: str
     path: str
     text: str
     value: Any
 
 class Token:
-    "A piece of an answer: agent(on_token = ...) is called with it."
+    "A piece of an answer, as agent(on_token = ...) receives it."
     kind: str
     text: str
     tool: str | None
@@ -181,14 +181,14 @@ class Approval:
     data: Any
 
 class Completed:
-    "What came of a command."
+    "The result of a command."
     code: int
     stdout: str
     stderr: str
     truncated: bool
 
 class HTTPResponse:
-    "The answer to a request of HTTP."
+    "The response to an HTTP request."
     status: int
     headers: dict[str, str]
     text: str
@@ -196,7 +196,7 @@ class HTTPResponse:
     url: str
 
 class FileStat:
-    "What is known of a file."
+    "Information about a file."
     path: str
     kind: Literal["file", "dir", "other"]
     size: int
@@ -222,15 +222,15 @@ class TestMessage:
     text: str
 
 class Memory:
-    """A place for notes."""
+    """A store for notes."""
     def append(self, content: str, *, slot: str = ...) -> None:
         "Adds lines to the notes."
         ...
     def read(self, *, slot: str = ...) -> str:
-        "Returns the notes, in a function that runs; \"\" when there are none."
+        "Returns the notes, in a running function; \"\" if there are none."
         ...
     def search(self, query: str, *, slot: str = ...) -> list:
-        "Returns the lines of the notes that contain a text, in upper or lower case."
+        "Returns the lines of the notes that contain a text, ignoring case."
         ...
     def write(self, content: str, *, slot: str = ...) -> None:
         "Replaces the notes."
@@ -243,7 +243,7 @@ class Image:
     def __init__(self, *, url: str, mime: str = "") -> None: ...
 
 class Audio:
-    """What a model says aloud, as an agent's output."""
+    """Speech that a model generates, as an agent's output."""
     url: str
     mime: str
     transcript: str
@@ -252,7 +252,7 @@ class Audio:
 TypeLike: TypeAlias = Type | type[Any] | UnionType | None
 
 class Secret:
-    """A text with values of environment variables in it that are not shown."""
+    """A text that contains values of environment variables, which are never shown."""
     def __add__(self, other: "str | Secret") -> "Secret": ...
     def __radd__(self, other: str) -> "Secret": ...
 
@@ -260,7 +260,7 @@ class Field: ...
 class Skill:
     """One thing that an agent can do."""
     def llm_description(self) -> str:
-        "Returns what a model reads about the skill: its own text, or one made of its name, doc, types and knowledge. Types that it leaves to its agent are those of the first agent that has it, and str before that."
+        "Returns the description of the skill for a model: its own text, or one made from its name, doc, types and knowledge. Types that the skill leaves to its agent are those of the first agent that has the skill, and str before that."
         ...
 
 class Remedy: ...
@@ -280,30 +280,30 @@ class Finish: ...
 class ToolCall: ...
 class Pieces: ...
 class Test:
-    """A test: what def test_it(t) is called with."""
+    """The argument of a test, def test_it(t)."""
     name: str
     cost: float
     tokens: int
     def approve(self, name: str = ..., approved: bool = ..., *, reason: str = ..., edit: Any = ...) -> None:
-        "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script. Decisions that are left over fail the test."
+        "Decides in place of a person, about tool calls that need approval by the rules or about approve(...) of the script. Unused decisions fail the test."
         ...
     def call(self, name: str, /, **args: Any) -> ToolCall:
-        "Is a model's call of a tool, for t.reply and t.on."
+        "Returns a model's tool call, for t.reply and t.on."
         ...
     def called(self, name: str, *, times: int = ...) -> None:
-        "Fails the test unless something was called. A tool was when it ran, or t.tool answered for it."
+        "Fails the test unless something was called. A tool was called if it ran or if t.tool answered for it."
         ...
     def calls(self, name: str) -> list[TestCall]:
-        "Lists the calls of an agent's model, a tool or an operation that were made by now. Calls of tools that were denied, or had bad arguments, were not: see t.denied."
+        "Lists the calls of an agent's model, a tool or an operation that have been made so far. Tool calls that were denied or had bad arguments are not included: see t.denied."
         ...
     def clock(self, at: str) -> None:
-        "Says what the time is when the test begins: now() of the scripts returns it, with what has passed since of the time of the test. Without it that time begins in 1970."
+        "Sets the time at which the test begins. In scripts, now() returns this time plus the virtual time that has passed since. By default, the time begins in 1970."
         ...
     def contains(self, got: Any, item: Any, message: str = ...) -> None:
         "Fails the test unless a text, list or dict contains something."
         ...
     def denied(self, name: str, *, times: int = ...) -> None:
-        "Fails the test unless a model asked for calls of a tool that were not made: a rule or a person denied them, or their arguments did not fit."
+        "Fails the test unless a model requested calls of a tool that were not made because a rule or a person denied them or because their arguments did not fit."
         ...
     def dir(self) -> str:
         "Returns a directory that belongs to this test, and lets its run read and write there."
@@ -315,10 +315,10 @@ class Test:
         "Fails the test unless two values are equal, and shows where they differ."
         ...
     def events(self) -> list[str]:
-        "Lists what happened by now: a line for each start and end of a node, a call and a tool, without ids and times."
+        "Lists what has happened so far: a line for each start and end of a node, a call and a tool, without ids and times."
         ...
     def fail(self, agent: str, kind: Literal["auth", "rate_limit", "quota", "context_length", "refused", "not_found", "invalid_request", "unsupported", "overloaded", "server", "network", "timeout", "truncated", "bad_response", "tool"], message: str = ..., *, times: int = ..., status: int = ..., retry_after: str | float = ..., when: str = ..., delay: str | float = ...) -> None:
-        "Lets calls of an agent's model fail."
+        "Makes calls of an agent's model fail."
         ...
     def failed(self, outcome: Any, *, kind: str = ..., code: str = ..., message: str = ...) -> Failure:
         "Fails the test unless an attempt failed, and returns the error: t.failed(attempt(main, x), kind = \"budget\")."
@@ -339,34 +339,34 @@ class Test:
         "Answers any number of calls of an agent's model."
         ...
     def order(self, *names: str) -> None:
-        "Fails the test unless the first calls of several were made one after the other."
+        "Fails the test unless the first calls of these names were made in the order given."
         ...
     def pieces(self, *pieces: str) -> Pieces:
-        "Is an answer that is streamed in these pieces, for t.reply and t.on."
+        "Returns an answer that is streamed in these pieces, for t.reply and t.on."
         ...
     def replay(self, file: str) -> None:
-        "Answers from a record of agentscript run --record what the test does not answer itself."
+        "Answers from a record of agentscript run --record everything that the test does not answer itself."
         ...
     def reply(self, agent: str, *answers: Any, when: str = ..., delay: str | float = ...) -> None:
-        "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test."
+        "Answers calls of an agent's model: the answers are used in order, each once. Unused answers fail the test."
         ...
     def request(self, name: str, index: int = ...) -> TestCall:
         "Returns one call of an agent's model, a tool or an operation."
         ...
     def serve(self, server: str, tools: dict) -> None:
-        "Says which tools an MCP server lists, so that none is started. t.tool answers their calls. A list that nobody asks for fails the test."
+        "Sets the tools that an MCP server lists, so that no server is started. t.tool answers their calls. A list that is never requested fails the test."
         ...
     def skip(self, reason: str) -> None:
         "Ends the test as skipped."
         ...
     def snapshot(self, got: Any, name: str = ...) -> None:
-        "Compares a value with the one that --update stored beside the test file."
+        "Compares a value with the one that --update stored next to the test file."
         ...
     def test(self, name: str, f: Callable) -> None:
-        "Runs a function as a test inside of this one: the others run although it fails. What it prepares is for it alone, and its t sees its own calls."
+        "Runs a function as a test inside this one. If it fails, the others still run. What it prepares is for it alone, and its t sees only its own calls."
         ...
     def tool(self, name: str, *results: Any, fail: str = ...) -> None:
-        "Answers calls of a tool or an operation instead of making them: in order, the last result again and again. Results that are left over fail the test; a function may be left over."
+        "Answers calls of a tool or an operation instead of making them: the results are used in order, and the last one is repeated. Unused results fail the test; a function may stay unused."
         ...
     def true(self, condition: Any, message: str = ...) -> None:
         "Fails the test unless a condition is true."
@@ -375,12 +375,12 @@ class Test:
 
 @overload
 def schema(more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ..., **fields: TypeLike | Field) -> Type:
-    "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
+    "Declares a type with fields. The type is named after the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
 @overload
 def schema(doc: str, more: dict = ..., /, *, _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ..., **fields: TypeLike | Field) -> Type:
-    "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."
+    "Declares a type with fields. The type is named after the variable it is assigned to. T | None or a default makes a field optional."
     ...
 
 def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = ..., le: float = ..., gt: float = ..., lt: float = ..., multiple_of: float = ..., unique: bool = ..., min_len: int = ..., max_len: int = ..., pattern: str = ..., format: Literal["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"] = ..., alias: str | list[str] = ..., alias_only: bool = ..., dedent: bool = ..., examples: list = ..., check: Predicate = ..., stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ..., stream_items: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ...) -> Field:
@@ -389,24 +389,24 @@ def field(type: TypeLike, guide: str = ..., *, default: Any = ..., ge: float = .
 
 @overload
 def union(*variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ...) -> Type:
-    "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."
+    "Declares a type whose values are instances of one of several schemas, distinguished by a tag. An instance written as JSON starts with the tag, unless its own schema is the expected type. If several unions share a schema, the first one declared applies."
     ...
 
 @overload
 def union(doc: str, /, *variants: TypeLike, _tag: str = ..., _name: str = ..., _llm_description: str = ..., _stream: Literal["atomic", "first", "state", "done", "not_null", "with_state"] | list[Literal["atomic", "first", "state", "done", "not_null", "with_state"]] = ...) -> Type:
-    "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."
+    "Declares a type whose values are instances of one of several schemas, distinguished by a tag. An instance written as JSON starts with the tag, unless its own schema is the expected type. If several unions share a schema, the first one declared applies."
     ...
 
 def enum(*values: str, _doc: str = ..., _notes: dict = ..., _alias: dict = ..., _name: str = ..., _llm_description: str = ...) -> Type:
-    "Declares a closed set of strings. Severity.low is the string."
+    "Declares a closed set of strings. An attribute such as Severity.low is the string itself."
     ...
 
 def ref(name: str) -> Type:
-    "Refers to a type that is declared later, or around the reference: a recursive type."
+    "Refers to a type that is declared later or that contains the reference, for recursive types."
     ...
 
 def type_from_json_schema(schema: dict | str, *, name: str = ..., lenient: bool = ..., _llm_description: str = ...) -> Type:
-    "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."
+    "Makes a type from a JSON Schema (draft 2020-12), such as a tool's. Anything in the schema that a type cannot express is an error, reported with its place in the schema."
     ...
 
 def isinstance(value: Any, type: TypeLike | tuple[TypeLike, ...]) -> bool:
@@ -414,115 +414,115 @@ def isinstance(value: Any, type: TypeLike | tuple[TypeLike, ...]) -> bool:
     ...
 
 def typeof(value: Any) -> Type:
-    "Returns the type of a value: the schema of an instance, list[any] of a list. Of a node it returns .input and .output, the types of what the node takes and returns."
+    "Returns the type of a value: the schema of an instance, list[any] for a list. For a node, the result has .input and .output, the types that the node takes and returns."
     ...
 
 def replace(value: Any, /, **fields: Any) -> Any:
-    "Returns an instance with some fields changed; the original stays as it is."
+    "Returns a copy of an instance with some fields changed; the original is unchanged."
     ...
 
 def match(value: Any, cases: dict, *, otherwise: Callable = ...) -> Any:
-    "Calls the function of the case that fits and returns its result. Every variant of a union must have a case."
+    "Calls the function of the first case that fits and returns its result. Every variant of a union must have a case."
     ...
 
 def fmt(value: Any, spec: str = ...) -> str:
-    "Formats a value by a specification: [[fill]align][sign][#][0][width][,][.precision][type], as Python's format does."
+    "Formats a value according to a specification, as Python's format does: [[fill]align][sign][#][0][width][,][.precision][type]."
     ...
 
 def dedent(text: str) -> str:
-    "Takes away the indentation that all lines have in common, and blank lines at both ends. Prompts are dedented already."
+    "Removes the indentation that all lines share, and blank lines at both ends. Prompts are already dedented."
     ...
 
 def indent_lines(text: str, prefix: str = ...) -> str:
-    "Puts a prefix in front of every line that is not blank."
+    "Puts a prefix before every line that is not blank."
     ...
 
 def split_lines(text: str) -> list[str]:
-    "Returns the lines of a text, without blanks around them and without empty ones."
+    "Returns the lines of a text, with surrounding blanks removed and empty lines left out."
     ...
 
 def join_lines(items: list, bullet: str = ...) -> str:
-    "Joins values by line ends."
+    "Joins values with newlines."
     ...
 
 def strip_fences(text: str) -> str:
-    "Returns what is inside the first code fence of a text, or the text without blanks around it when it has no fence."
+    "Returns the content of the first code fence in a text, or, if it has none, the text with surrounding blanks removed."
     ...
 
 def truncate(text: str, length: int, end: str = ...) -> str:
-    "Cuts a text that is too long."
+    "Shortens a text that is too long."
     ...
 
 class json:
     "Reads and writes JSON: json.encode, json.decode, json.indent."
     @staticmethod
     def decode(text: str, default: Any = ...) -> Any:
-        "Reads strict JSON. What a model wrote is read by T.from_llm_output."
+        "Reads strict JSON. To read a model's output, use T.from_llm_output."
         ...
     @staticmethod
     def encode(value: Any) -> str:
-        "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs."
+        "Returns a value as JSON on one line. Fields of instances and keys of dicts keep their order."
         ...
     @staticmethod
     def indent(text: str, *, indent: str = ...) -> str:
-        "Lays JSON text out over lines."
+        "Formats JSON text over several lines."
         ...
 
 def print(*args: Any, sep: str = ...) -> None:
-    "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."
+    "Writes values to the log of the run, with the position of the node. While the script loads, they are written to the output for messages."
     ...
 
 def fail(*args: Any, sep: str = ...) -> None:
-    "Ends the run, or the loading, with an error."
+    "Ends the run, or the loading of the script, with an error."
     ...
 
 def file(path: str) -> str:
-    "Returns the text of a file in the script's directory or below. It is read while the script loads and belongs to its hash."
+    "Returns the text of a file in the script's directory or below. The file is read while the script loads and is part of the script's hash."
     ...
 
 def help(about: Any = ...) -> None:
-    "Prints what a value is and how it is used; without an argument, all builtins."
+    "Prints what a value is and how to use it. Without an argument, it lists all builtins."
     ...
 
 def describe(about: Any) -> str:
-    "Returns the text that help prints: of a node its name, its types, where it was made, and the same of its parts."
+    "Returns the text that help prints. For a node, this is its name, its types and where it was made, and the same for each of its parts."
     ...
 
 def sum(items: list, /, start: Any = ...) -> Any:
-    "Adds up numbers, or with start = [] joins lists."
+    "Adds up numbers or, with start = [], joins lists."
     ...
 
 class sh:
-    "Runs commands that are granted by --allow-exec, without a shell: sh.run."
+    "Runs commands granted by --allow-exec, without a shell: sh.run."
     @staticmethod
     def run(command: list[str], *, input: str | Secret = ..., dir: str = ..., timeout: str | float = ...) -> Completed:
-        "Runs a command and returns its exit code and output. Of the host's environment it sees PATH and the granted variables alone; it is killed with all that it started when its time is up and when the run ends."
+        "Runs a command and returns its exit code and output. The command sees only PATH and the granted variables of the host's environment. It is killed, with everything that it started, when its time is up and when the run ends."
         ...
 
 class http:
-    "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."
+    "Makes requests to hosts granted by --allow-net: http.get, http.post, http.request."
     @staticmethod
     def get(url: str | Secret, *, headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
         "Fetches a URL. A status such as 404 is not a failure."
         ...
     @staticmethod
     def post(url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
-        "Sends something to a URL."
+        "Sends a POST request to a URL."
         ...
     @staticmethod
     def request(method: str, url: str | Secret, *, body: str | Secret = ..., json: Any = ..., headers: dict = ..., timeout: str | float = ...) -> HTTPResponse:
-        "Makes a request of any method."
+        "Makes a request with any method."
         ...
 
 class fs:
-    "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."
+    "Reads and writes files in directories granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."
     @staticmethod
     def exists(path: str, *, timeout: str | float = ...) -> bool:
-        "Reports whether there is something at a path."
+        "Reports whether a path exists."
         ...
     @staticmethod
     def list(path: str = ..., *, pattern: str = ..., timeout: str | float = ...) -> list[str]:
-        "Lists what is in a directory, sorted; the name of a directory ends with /."
+        "Lists the content of a directory, sorted. The name of a directory ends with /."
         ...
     @staticmethod
     def read(path: str, *, limit: int = ..., timeout: str | float = ...) -> str:
@@ -530,38 +530,38 @@ class fs:
         ...
     @staticmethod
     def remove(path: str, *, timeout: str | float = ...) -> None:
-        "Removes a file, or a directory that is empty. A path that does not exist is not a failure."
+        "Removes a file or an empty directory. A path that does not exist is not a failure."
         ...
     @staticmethod
     def stat(path: str, *, timeout: str | float = ...) -> FileStat:
-        "Returns what is at a path: path, kind (file, dir or other), size and modified."
+        "Returns information about a path: path, kind (file, dir or other), size and modified."
         ...
     @staticmethod
     def write(path: str, text: str, *, timeout: str | float = ...) -> None:
-        "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made."
+        "Writes a file as a whole: the file has either the new text or the old one, never a part. Missing directories are created."
         ...
 
 class env:
-    "Reads environment variables that are granted by --allow-env: env.get, env.secret."
+    "Reads environment variables granted by --allow-env: env.get, env.secret."
     @staticmethod
     def get(name: str, default: Any = ..., *, timeout: str | float = ...) -> str:
-        "Returns the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret."
+        "Returns the value of a variable, or the default if it is not set. The value is recorded. Use env.secret for a variable whose name indicates a secret."
         ...
     @staticmethod
     def secret(name: str, *, timeout: str | float = ...) -> Secret:
-        "Returns the value of a variable in a form that is never shown, recorded or sent to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set."
+        "Returns the value of a variable in a form that is never shown, recorded or sent to a model, and that can be used in a request: \"Bearer \" + env.secret(\"API_TOKEN\"). A variable that is not set is an error."
         ...
 
 def agent(name: str = ..., *, input: TypeLike = ..., output: TypeLike = ..., model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., run: Callable = ..., skills: list[Skill] = ..., tools: list[Tool | MCP | Callable] = ..., offer: list[str] = ..., select: Callable | Router = ..., budget: Budget = ..., policy: Policy = ..., hooks: Hooks | list[Hooks] = ..., on_bad_output: Callable = ..., repairs: int = ..., tool_choice: Literal["auto", "required", "none"] | str = ..., structured: Literal["auto", "constrained", "guided"] = ..., on_token: Callable = ..., on_partial: Callable = ..., memory: Memory = ..., history: Literal["fresh", "shared", "summary"] | History = ..., enough: Predicate = ..., on_tool_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., tools_at_once: int = ..., reasoning_every: int = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
-    "Makes an agent: a typed function that a model carries out, or code when it has run."
+    "Makes an agent: a typed function that a model carries out or, with run, code."
     ...
 
 def skill(name: str, doc: str, *, input: TypeLike = ..., output: TypeLike = ..., run: Callable = ..., tools: list[Tool | MCP | Callable] = ..., knowledge: dict[str, Knowledge | str] = ..., policy: Policy = ..., llm_description: str = ...) -> Skill:
-    "Describes one thing that an agent can do. run and tools exclude each other."
+    "Describes one thing that an agent can do. run and tools are mutually exclusive."
     ...
 
 def tool(f: Callable | Tool, params: dict = ..., *, effect: Literal["read", "idempotent", "once"] = ..., returns: TypeLike = ..., name: str = ..., on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ..., on_unknown: Literal["ask", "fail", "retry"] | Callable = ..., untrusted: bool = ..., max: int = ..., only_after: str | list[str] = ..., forbidden: str = ...) -> Tool:
-    "Makes a function a tool that a model may call."
+    "Turns a function into a tool that a model may call."
     ...
 
 def knowledge(doc: str, content: str | Callable) -> Knowledge:
@@ -571,123 +571,123 @@ def knowledge(doc: str, content: str | Callable) -> Knowledge:
 class budget(Budget):
     "Bounds what one call of an agent may use."
     def __init__(self, name: str = ..., *, turns: int = ..., tool_calls: int = ..., model_calls: int = ..., tokens: int = ..., usd: float = ..., steps: int = ..., wall: str | float = ..., depth: int = ..., same_call: int = ..., arg_bytes: int = ..., on_limit: Literal["fail", "answer"] = ..., warn_at: list[float] = ...) -> None:
-        "Bounds what one call of an agent may use. A budget with a name bounds all agents and bounded nodes that have it, together. The run's own budget holds as well."
+        "Bounds what one call of an agent may use. All agents and bounded nodes that have a budget with the same name share it. The run's own budget applies as well."
         ...
     @staticmethod
     def remaining() -> Remaining:
-        "Returns, in a function that runs, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds, turns, usd. What nothing bounds is None. The answer is recorded: a replay returns the same."
+        "Returns, in a running function, what the budgets around it leave: model_calls, tool_calls, tokens, steps, wall_seconds, turns, usd. A quantity without a bound is None. The answer is recorded: a replay returns the same."
         ...
 
 def model(name: str | list[str], *, structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Model:
-    "Describes a model with its parameters, for several agents. What the agent says itself goes first."
+    "Describes a model with its parameters, for use by several agents. An agent's own settings take precedence."
     ...
 
 def router(*, model: str | Model | list[str] = ..., threshold: float = ..., otherwise: str = ..., prompt: str = ..., repairs: int = ...) -> Router:
-    "Has a model choose among the skills of an agent, by their descriptions: agent(skills = [...], select = router()). It is asked only when several skills take an input."
+    "Lets a model choose among the skills of an agent by their descriptions: agent(skills = [...], select = router()). The model is asked only if several skills take an input."
     ...
 
 def as_tool(node: Node, name: str = ..., doc: str = ..., *, on_error: Recovery | Remedy | Callable | list[Remedy | Callable] = ..., timeout: str | float = ..., max_result: int = ..., untrusted: bool = ..., max: int = ..., only_after: str | list[str] = ..., forbidden: str = ...) -> Tool:
-    "Makes a node, an agent or any flow, a tool of an agent. The fields of a schema that it takes are the parameters; what takes anything else has one, input. It runs inside the call, within the budgets around it, and its one place is in that agent."
+    "Turns a node, an agent or any flow, into a tool of an agent. If the node takes a schema, its fields are the tool's parameters; otherwise the tool has one parameter, input. The node runs inside the call, within the budgets around it, and its one place is in that agent."
     ...
 
 def mcp(command: str = ..., *, args: list[str] = ..., env: dict[str, str | Secret] = ..., url: str = ..., headers: dict[str, str | Secret] = ..., auth: OAuth = ..., transport: Literal["auto", "http", "sse"] = ..., tools: list[str] = ..., name: str = ..., timeout: str | float = ..., call_timeout: str | float = ..., effect: Literal["read", "idempotent", "once"] = ..., on_unknown: Literal["ask", "fail", "retry"] | Callable = ..., untrusted: bool = ...) -> MCP:
-    "Declares an MCP server, whose tools an agent gets with tools = [...]. It is contacted when such an agent runs; its list of tools and the calls are recorded."
+    "Declares an MCP server. An agent gets the server's tools with tools = [...]. The server is contacted when such an agent runs; its list of tools and the calls are recorded."
     ...
 
 def oauth(*, id: str = ..., secret: Secret = ..., key: Secret = ..., scopes: list[str] = ..., issuer: str = ..., grant: Literal["authorization_code", "client_credentials"] = ...) -> OAuth:
-    "Declares that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."
+    "Declares that an MCP server at a URL requires OAuth. oauth() is for a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) for a program. Loading contacts no server, and tokens are never recorded."
     ...
 
 def secret(name: str, *, prefix: str = ...) -> Secret:
-    "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message holds it."
+    "Names a secret of the host, for headers and env of mcp(...) and for oauth(...). The script never sees its value, and no record, event or message contains it."
     ...
 
 def verify(*, model: str | Model | list[str] = ..., prompt: str | Node = ..., task: str | Node = ..., input: TypeLike = ..., name: str = ..., tools: list[Tool | MCP | Callable] = ..., offer: list[str] = ..., budget: Budget = ..., repairs: int = ..., tool_choice: Literal["auto", "required", "none"] | str = ..., structured: Literal["auto", "constrained", "guided"] = ..., temperature: float = ..., top_p: float = ..., max_tokens: int = ..., seed: int = ..., stop: str | list[str] = ..., effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] = ..., reasoning_tokens: int = ..., cache: bool = ..., parallel_tool_calls: bool = ..., extra: dict = ...) -> Node:
-    "Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq(\"success\", True)."
+    "Makes an agent that judges work: X→Critique[X], which has success (bool), feedback (str) and the input. Edges of graph and routes of branch test it with eq(\"success\", True)."
     ...
 
 def image(source: str) -> Image:
-    "Returns a picture for an agent. A file is read when the script loads and belongs to it; the provider reads what is behind a URL."
+    "Returns a picture for an agent. A file is read when the script loads and becomes part of it; a URL is fetched by the provider."
     ...
 
 def recover(*, bad_args: Remedy | Callable | list[Remedy | Callable] = ..., failure: Remedy | Callable | list[Remedy | Callable] = ...) -> Recovery:
-    "Declares what to do about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model."
+    "Declares how to handle failed tool calls, by class of failure: for tool(on_error = ...) and agent(on_tool_error = ...). Failures of a class that is left out are passed to the model."
     ...
 
 def fix(by: Node | Callable, retries: int = ..., *, then: Literal["call", "result"] = ...) -> Remedy:
-    "Has an agent or a function mend a call that failed. It gets the ToolFailure; an agent may take it as a str. For bad arguments it returns the arguments, as JSON text or a dict, which are checked again; for a failure it returns the result, of the type that the tool returns, or with then = \"call\" new arguments."
+    "Lets an agent or a function fix a failed call. It receives the ToolFailure; an agent may take it as a str. For bad arguments it returns new arguments, as JSON text or a dict, which are checked again. For a failure it returns the result, of the type that the tool returns, or new arguments with then = \"call\"."
     ...
 
 def again(times: int = ...) -> Remedy:
-    "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same."
+    "Executes a failed call again with the same arguments. For bad arguments it does nothing, since they would be read the same way."
     ...
 
 def escalate(reason: str = ..., severity: Literal["low", "medium", "high", "critical"] = ...) -> Remedy:
-    "Reports a call that failed to people, by an event, and says so to the model; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself."
+    "Reports a failed call to people by an event and informs the model; the run continues. Listed in tools = [...], it is a tool with which a model calls for people itself."
     ...
 
 def give_up(reason: str = ...) -> Remedy:
-    "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself."
+    "Ends the agent with the error AS732 after a failed call. Listed in tools = [...], it is a tool with which a model ends its agent itself."
     ...
 
 def fixed(value: Any, *, then: Literal["call", "result"] = ...) -> Remedy:
-    "Mends a call that failed with a value: its arguments, or its result."
+    "Fixes a failed call with a value: its arguments or its result."
     ...
 
 def policy(*, allow: list[str] = ..., ask: list[str] = ..., deny: list[str] = ...) -> policy:
-    "Declares which tool calls a model may make: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."
+    "Declares which tool calls a model may make: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". deny takes precedence over ask, and ask over allow. The host and the command line have their own rules: the strictest decides."
     ...
 
 def hooks(*, before_tool: Callable | list[Callable] = ..., after_tool: Callable | list[Callable] = ..., before_model: Callable | list[Callable] = ..., after_model: Callable | list[Callable] = ..., on_tool_use: Callable | list[Callable] = ..., on_knowledge_used: Callable | list[Callable] = ..., on_skill_chosen: Callable | list[Callable] = ..., on_model_call: Callable | list[Callable] = ..., on_error: Callable | list[Callable] = ...) -> hooks:
-    "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."
+    "Declares functions that run around what an agent does; each parameter takes one function or a list. Interceptors (before, after) decide: all of them run, and the first that does not just proceed decides; one that fails denies. Observers (on) only watch: if one fails, the failure is logged."
     ...
 
 def proceed(value: Any = ...) -> Intercept:
-    "An interceptor returns it to let a call go on, as it is or with another value."
+    "Returned by an interceptor to let a call proceed, unchanged or with another value."
     ...
 
 def deny(reason: str) -> Intercept:
-    "An interceptor returns it to stop a call, or to drop its result. The model is told why its tool was denied; an agent whose model call is denied fails."
+    "Returned by an interceptor to stop a call, or to drop its result. The model receives the reason why its tool call was denied; an agent whose model call is denied fails."
     ...
 
 def substitute(value: Any) -> Intercept:
-    "An interceptor returns it to put a result in place of the call's own."
+    "Returned by an interceptor to use another result instead of the call's own."
     ...
 
 def memory(name: str, *, scope: Literal["run", "session"] = ..., max_lines: int = ..., max_tokens: int = ..., shared: bool = ...) -> Memory:
-    "Makes a place for notes: agent(memory = notes) offers the model memory_read, memory_write, memory_append and memory_search; functions that run call its methods."
+    "Makes a store for notes. agent(memory = notes) offers the model memory_read, memory_write, memory_append and memory_search; running functions call its methods."
     ...
 
 def compress(*, after: int = ..., tokens: int = ..., keep: int = ..., how: Literal["window", "summary"] = ..., model: str = ..., history: Literal["shared", "fresh"] = ...) -> History:
-    "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."
+    "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a tool call is never separated from its result."
     ...
 
 def conversation(node: Node, /, *, history: Literal["fresh", "shared", "summary"] | History = ...) -> Node:
-    "Puts the agents of a flow into one conversation, except those with a history of their own. It is the flow itself, not another node."
+    "Puts the agents of a flow into one conversation, except those that set their own history. It returns the flow itself, not another node."
     ...
 
 def then(*nodes: Node | list[Node]) -> Node:
-    "Runs nodes one after the other, each on the output of the one before. X→Y, Y→Z become X→Z. The operator is a >> b."
+    "Runs nodes one after the other, each on the output of the one before it. X→Y, Y→Z become X→Z. The operator is a >> b."
     ...
 
 def par(*nodes: Node | list[Node], limit: int = ..., output: TypeLike = ..., on_error: Literal["raise", "keep", "drop"] = ..., merge: Node | Callable | TypeLike = ...) -> Node:
-    "Runs nodes at once on the same input and returns the list of their outputs in order. Nodes X→Y become X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says something else."
+    "Runs nodes concurrently on the same input and returns the list of their outputs in order. Nodes X→Y become X→list[Y]. The operator is a / b. The first failure cancels the others, unless on_error says otherwise."
     ...
 
 def forum(*nodes: Node | list[Node], rounds: int = ..., captain: Node = ..., consensus: int = ..., otherwise: Node = ...) -> Node:
-    "Lets all nodes but the last discuss the first one's input; the last, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants agree on in the last round."
+    "Lets all nodes but the last discuss the input of the first. The last node, the captain, reads the transcript and answers. The operator is a * b. With consensus there is no captain: the answer is what enough participants agree on in the last round."
     ...
 
 def loop(node: Node, next: Callable | Node = ..., *, max: int = ..., until: Callable | Predicate = ..., repair: Node = ..., on_limit: Literal["fail", "last"] = ...) -> Node:
-    "Repeats a node. After each turn next gets the output and returns the input of the following turn, or None to stop; the last output is the loop's. With until and repair, the loop ends when until holds, else repair makes the next input."
+    "Repeats a node. After each turn, next takes the output and returns the input of the following turn, or None to stop; the loop returns the last output. With until and repair, the loop ends when until holds; otherwise repair makes the next input."
     ...
 
 def branch(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
-    "Routes a node's output to the first handler that takes it. Every variant must be handled, or there must be otherwise."
+    "Routes a node's output to the first handler that takes it. Every variant must be handled, unless otherwise is set."
     ...
 
 def when(predicate: Predicate | TypeLike | Callable, handler: Node) -> When:
-    "A route of branch that is taken when a predicate holds."
+    "Declares a route of branch that is taken when a predicate holds."
     ...
 
 def each(node: Node, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> Node:
@@ -695,11 +695,11 @@ def each(node: Node, *, limit: int = ..., on_error: Literal["raise", "keep", "dr
     ...
 
 def fn(f: Callable, input: TypeLike = ..., output: TypeLike = ...) -> Node:
-    "Makes a function a step. Types that are not declared are any and checked when they meet a declared one. fn(float) converts."
+    "Turns a function into a step. Types that are not declared are any, and are checked where they meet a declared one. fn(float) converts."
     ...
 
 def pick(field: str, input: TypeLike = ...) -> Node:
-    "Takes one field of what arrives. Its types follow the node before it, or input when a flow begins with it."
+    "Returns one field of its input. Its types follow from the node before it, or from input if a flow begins with it."
     ...
 
 def template(text: str, input: TypeLike = ...) -> Node:
@@ -718,12 +718,12 @@ def eq(field: str, value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) 
 
 @overload
 def ne(value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) -> Predicate:
-    "A condition: the value is another one."
+    "A condition: the value does not equal this one."
     ...
 
 @overload
 def ne(field: str, value: Any = ..., /, *, fold: bool = ..., exact: bool = ...) -> Predicate:
-    "A condition: the value is another one."
+    "A condition: the value does not equal this one."
     ...
 
 @overload
@@ -777,7 +777,7 @@ def matches(field: str, value: Any = ..., /) -> Predicate:
     ...
 
 def has(field: str, value: Any = ..., /) -> Predicate:
-    "A condition: a field is there and not None. has(\"tags\", \"urgent\") holds when a list has that item, a text that part, a dict that key."
+    "A condition: a field is present and not None. has(\"tags\", \"urgent\") holds if a list contains that item, a text that part, or a dict that key."
     ...
 
 always: Predicate
@@ -785,111 +785,111 @@ always: Predicate
 never: Predicate
 
 def graph(start: Node, edges: list[Edge], *, on_no_match: Literal["error", "finish"] | Node = ..., max_steps: int = ..., output: TypeLike = ...) -> Node:
-    "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."
+    "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH or at a node that no edge leaves. Every node has one place in the graph and any number of edges."
     ...
 
 def edge(source: Node, target: Node | Finish, *, when: Predicate | TypeLike | Callable | bool | str | None = ..., map: Node | Callable | TypeLike = ...) -> Edge:
-    "An edge of graph."
+    "Declares an edge of graph."
     ...
 
 FINISH: Finish
 
 @overload
 def fallback(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
-    "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is reported, with notes of the others. Nodes X→Y become X→Y."
+    "Runs nodes on the same input, one after the other, until one succeeds. If all fail, the last error is reported, with notes about the others. Nodes X→Y become X→Y."
     ...
 
 @overload
 def fallback(calls: list[Callable | Node | tuple], /, *args: Any) -> Any:
-    "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others."
+    "Makes the calls one after the other, with the same arguments, until one succeeds. If all fail, the last error is reported, with notes about the others."
     ...
 
 @overload
 def race(*nodes: Node | list[Node], output: TypeLike = ...) -> Node:
-    "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is reported, with notes of the others. Nodes X→Y become X→Y."
+    "Runs nodes concurrently on the same input. The first success wins, and the others are cancelled. If all fail, the error of the first node is reported, with notes about the others. Nodes X→Y become X→Y."
     ...
 
 @overload
 def race(calls: list[Callable | Node | tuple], /, *args: Any) -> Any:
-    "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won."
+    "Makes all calls concurrently, with the same arguments. The first that succeeds wins, and the others are cancelled. A replay returns the result of the same winner."
     ...
 
 @overload
 def retry(node: Node, max: int = ..., *, until: Callable | Predicate = ..., on_limit: Literal["fail", "last"] = ..., feedback: Callable = ...) -> Node:
-    "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again."
+    "Runs a node again on the same input if it fails or if its output does not satisfy until. What ends the run, its budget or a cancellation, is not retried."
     ...
 
 @overload
 def retry(f: Callable | Node, /, *args: Any, max: int = ..., until: Callable | Predicate = ..., on_limit: Literal["fail", "last"] = ...) -> Any:
-    "Calls again when a call fails that may be caught, and while until does not hold for what it returns."
+    "Repeats a call if it fails and the failure can be caught, and while until does not hold for its result."
     ...
 
 def vote(*nodes: Node | list[Node], by: Literal["majority", "max"] = ..., weights: list[float] = ..., key: str | Callable = ..., judge: Node = ..., quorum: int = ..., output: TypeLike = ...) -> Node:
-    "Runs nodes on the same input at once and returns one of their outputs: the most frequent, the one with the greatest key, or the one that a judge makes of all. Ties go to the first in the order written. Nodes X→Y become X→Y. One node that returns a list, such as par(...) or each(...), holds all voters."
+    "Runs nodes concurrently on the same input and returns one output: the most frequent, the one with the greatest key, or the one that a judge makes from all. Ties go to the first in the order written. Nodes X→Y become X→Y. A single node that returns a list, such as par(...) or each(...), holds all voters."
     ...
 
 def bounded(node: Node, budget: Budget) -> Node:
-    "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y stays X→Y."
+    "Bounds what a node, with everything inside it, uses each time it runs. Around an each, all branches share the budget; inside an each, every branch has its own. X→Y stays X→Y."
     ...
 
 def wrap(teacher: Node, student: Node) -> Node:
-    "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. The result is X→Y. The student's own prompt is for calls without a teacher."
+    "Lets a teacher write the system text of a student for each call. Both receive the input: the teacher is X→str; the student is X→Y and carried out by a model. The result is X→Y. The student's own prompt is for calls without a teacher."
     ...
 
 def handoff(node: Node, routes: dict[Any, Node] | list[When], *, otherwise: Node = ..., output: TypeLike = ...) -> Node:
-    "Hands a node's output over to the first target whose key takes it: a branch whose event reports from whom, to whom and what. A target gets its typed input alone, no transcript of a forum."
+    "Hands a node's output to the first target whose key takes it. It is a branch whose event reports the sender, the receiver and the value. A target receives only its typed input, not the transcript of a forum."
     ...
 
 @overload
 def attempt(node: Node, /) -> Node:
-    "Calls a function or a node in a run and returns its outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y becomes X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    "Calls a function or a node in a run and returns the outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does this: X→Y becomes X→Attempt[Y]. The run continues after a failure of the call, except when the run is cancelled or out of time, when a limit of the whole run is reached, or after a panic."
     ...
 
 @overload
 def attempt(f: Callable | Node, /, *args: Any, **kwargs: Any) -> Attempt:
-    "Calls a function or a node in a run and returns its outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y becomes X→Attempt[Y]. The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."
+    "Calls a function or a node in a run and returns the outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does this: X→Y becomes X→Attempt[Y]. The run continues after a failure of the call, except when the run is cancelled or out of time, when a limit of the whole run is reached, or after a panic."
     ...
 
 def parallel(f: Callable | Node | list, items: list = ..., /, *, limit: int = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:
-    "Makes calls at once, in a function that runs, and returns their results in order. Each has its own branch; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."
+    "Makes calls concurrently, in a running function, and returns their results in order. Each call has its own branch: values that enter a branch are frozen, and values that leave it are data. The first failure ends the others, unless on_error says otherwise."
     ...
 
 def stream(items: list, /, *stages: Callable | Node, limit: int | list[int] = ..., on_error: Literal["raise", "keep", "drop"] = ...) -> list:
-    "Sends items through stages, in a function that runs, and returns the results of the last stage in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."
+    "Sends items through stages, in a running function, and returns the results of the last stage in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\", a failing item ends the others."
     ...
 
 def phase(name: str) -> None:
-    "Reports to those who watch a run what it does next. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."
+    "Reports to observers of a run what it does next. It changes nothing else; positions stay the same. A phase lasts until the next one at the same position."
     ...
 
 def approve(question: str, data: Any = ...) -> Approval:
-    "Asks a person in a function that runs, and returns the decision: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."
+    "Asks a person, in a running function, and returns the decision: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."
     ...
 
 def approval(question: str, input: TypeLike = ...) -> Node:
-    "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."
+    "A step that a person must approve. It returns its input, or the value that the person replaces it with. If denied, it fails."
     ...
 
 def wait(name: str, type: TypeLike = ...) -> any:
-    "Waits, in a function that runs, for a value that somebody sends to the run by the name: agentscript runs answer RUN NAME --result JSON, or a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."
+    "Waits, in a running function, for a value that is sent to the run under a name, by agentscript runs answer RUN NAME --result JSON or by a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."
     ...
 
 def sleep(time: str | float) -> None:
-    "Waits, in a function that runs, until a time has passed; other branches of the run go on. When it ends is recorded: a run that is resumed waits for what is left. In virtual time, as in tests, it takes no time."
+    "Waits, in a running function, for a duration; other branches of the run continue. The time at which the wait ends is recorded: a resumed run waits only for the remainder. In virtual time, as in tests, it takes no time."
     ...
 
 def now(form: Literal["text", "unix"] = ...) -> str | float:
-    "Returns, in a function that runs, what the time is. The answer is recorded: a replay returns the same. Virtual time, as in tests, begins at 1970-01-01T00:00:00.000Z."
+    "Returns the current time, in a running function. The answer is recorded: a replay returns the same. Virtual time, as in tests, begins at 1970-01-01T00:00:00.000Z."
     ...
 
 def random(n: int = ...) -> float | int:
-    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is not secret: do not make keys of it."
+    "Returns a random number, in a running function: a float from 0 up to but not including 1 or, with n, an int below n. It is derived from the seed of the run and the place of the call, so that a resumed or replayed run draws the same number. It is not secret: do not use it to make keys."
     ...
 
 def uuid() -> str:
-    "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is not secret: do not make keys of it."
+    "Returns a new id, in a running function, in the form of a random UUID. Like random, it is derived from the seed of the run and the place of the call. It is not secret: do not use it to make keys."
     ...
 
 def load_flow(path: str, *, tools: dict[str, Tool | Callable] = ..., compat: Literal["koog"] = ..., max_steps: int = ..., name: str = ...) -> Node:
-    "Reads a flow that is written as JSON and makes it a node like any other: str→what its last agent returns. Its agents share one conversation."
+    "Reads a flow written as JSON and makes it a node like any other, which takes a str and returns what its last agent returns. Its agents share one conversation."
     ...

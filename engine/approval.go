@@ -125,10 +125,10 @@ func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outco
 
 // ApprovalType is the schema of a decision.
 var ApprovalType = &generable.Type{Kind: generable.RecordType, Name: "Approval", Doc: "What a person decided", Fields: []generable.Field{
-	{Name: "approved", Type: generable.BoolT, Guide: "whether it may be done"},
+	{Name: "approved", Type: generable.BoolT, Guide: "whether it was approved"},
 	{Name: "reason", Type: generable.StrT, Guide: "why not, or a remark; empty when nothing was said"},
-	{Name: "edited", Type: generable.BoolT, Guide: "whether the data is other than what was asked about"},
-	{Name: "data", Type: generable.AnyT, Guide: "what was asked about, or what is to be taken instead"},
+	{Name: "edited", Type: generable.BoolT, Guide: "whether the data differs from what was asked about"},
+	{Name: "data", Type: generable.AnyT, Guide: "what was asked about, or its replacement"},
 }}
 
 func (d Decision) Value() generable.Value {

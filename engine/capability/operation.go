@@ -19,26 +19,26 @@ type Operation struct {
 // The types that operations return.
 var (
 	// CompletedType is the result of a command.
-	CompletedType = recordType("Completed", "What came of a command",
+	CompletedType = recordType("Completed", "The result of a command",
 		generable.Field{Name: "code", Type: generable.IntT, Guide: "the exit code; 128 and the signal's number for a command that a signal ended"},
-		generable.Field{Name: "stdout", Type: generable.StrT, Guide: "what it wrote, up to the cap; bytes that are no UTF-8 are replaced"},
-		generable.Field{Name: "stderr", Type: generable.StrT, Guide: "what it complained of, up to the cap"},
-		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether it wrote more than the cap of one of them"})
+		generable.Field{Name: "stdout", Type: generable.StrT, Guide: "its standard output, up to the cap; bytes that are not UTF-8 are replaced"},
+		generable.Field{Name: "stderr", Type: generable.StrT, Guide: "its standard error, up to the cap"},
+		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether it wrote more than the cap to either of them"})
 
 	// ResponseType is the response to an HTTP request.
-	ResponseType = recordType("HTTPResponse", "The answer to a request of HTTP",
+	ResponseType = recordType("HTTPResponse", "The response to an HTTP request",
 		generable.Field{Name: "status", Type: generable.IntT, Guide: "200, 404, ..."},
-		generable.Field{Name: "headers", Type: generable.DictOfType(generable.StrT), Guide: "by name in lower case; several of one name joined by a comma"},
-		generable.Field{Name: "text", Type: generable.StrT, Guide: "the body, up to the cap; bytes that are no UTF-8 are replaced"},
+		generable.Field{Name: "headers", Type: generable.DictOfType(generable.StrT), Guide: "by name in lower case; several with one name are joined by a comma"},
+		generable.Field{Name: "text", Type: generable.StrT, Guide: "the body, up to the cap; bytes that are not UTF-8 are replaced"},
 		generable.Field{Name: "truncated", Type: generable.BoolT, Guide: "whether the body is longer than the cap"},
-		generable.Field{Name: "url", Type: generable.StrT, Guide: "what answered, after redirects"})
+		generable.Field{Name: "url", Type: generable.StrT, Guide: "the URL that answered, after redirects"})
 
 	// FileStatType describes a file.
-	FileStatType = recordType("FileStat", "What is known of a file",
+	FileStatType = recordType("FileStat", "Information about a file",
 		generable.Field{Name: "path", Type: generable.StrT, Guide: "as it was given"},
 		generable.Field{Name: "kind", Type: &generable.Type{Kind: generable.EnumType, Name: "FileKind", Values: []string{"file", "dir", "other"}}, Guide: "file, dir, or other: a pipe, a device, a socket"},
 		generable.Field{Name: "size", Type: generable.IntT, Guide: "in bytes"},
-		generable.Field{Name: "modified", Type: generable.StrT, Guide: "when it was written last, as 2026-01-31T12:00:00Z"})
+		generable.Field{Name: "modified", Type: generable.StrT, Guide: "when it was last written, as 2026-01-31T12:00:00Z"})
 
 	// SecretType represents the value of an environment variable inside a request. The handler replaces it with the
 	// value.

@@ -110,7 +110,7 @@ var MessageType = &generable.Type{Kind: generable.RecordType, Name: "TestMessage
 // CallType is the type of a call that was made.
 var CallType = &generable.Type{Kind: generable.RecordType, Name: "TestCall", Doc: "A call that was made in a test", Fields: []generable.Field{
 	{Name: "name", Type: generable.StrT, Guide: "the agent, tool or operation"},
-	{Name: "path", Type: generable.StrT, Guide: "where in the run"},
+	{Name: "path", Type: generable.StrT, Guide: "the place in the run"},
 	{Name: "model", Type: generable.StrT, Guide: "the model that was asked, empty for a tool"},
 	{Name: "system", Type: generable.StrT, Guide: "the system text of a model's call"},
 	{Name: "user", Type: generable.StrT, Guide: "the last message of the user"},
@@ -119,7 +119,7 @@ var CallType = &generable.Type{Kind: generable.RecordType, Name: "TestCall", Doc
 	{Name: "args", Type: generable.AnyT, Guide: "the arguments of a tool"},
 	{Name: "answer", Type: generable.AnyT, Guide: "the text of the answer, or the result of the tool"},
 	{Name: "error", Type: generable.OneOf(generable.StrT, generable.NoneT), Guide: "why it failed, else None"},
-	{Name: "tokens", Type: generable.IntT, Guide: "that it used, in and out"},
+	{Name: "tokens", Type: generable.IntT, Guide: "the tokens used, in and out"},
 }}
 
 // Assertion returns the failure of an assertion. A flow cannot handle it.

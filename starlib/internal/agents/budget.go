@@ -23,19 +23,19 @@ func budgetParams() []table.Param {
 				return hintBudget(v)
 			}
 			return ""
-		}), Default: "None", Doc: "makes it one budget for all that have it: what one uses is gone for the others; without a name each call has its own"},
+		}), Default: "None", Doc: "makes it one budget, shared by all that have it: what one uses is no longer available to the others. Without a name, each call has its own"},
 		table.Opt("turns", table.CapKind("the agent could not answer", "an agent that calls no model is agent(run = f)"), "8", "model calls in one call of the agent"),
 		table.Opt("tool_calls", table.CountKind, "32", "tool calls in one call of the agent"),
-		table.Opt("model_calls", table.CapKind("no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"), "None", "model calls, of everything inside"),
-		table.Opt("tokens", table.CapKind("no model could be called", "leave tokens out to set no bound"), "None", "in and out together; a call is sent with what is left for its answer as its limit"),
-		table.Opt("usd", usdKind, "None", "money, in US dollars; a model whose price is not known is not called"),
+		table.Opt("model_calls", table.CapKind("no model could be called", "leave model_calls out to set no bound; an agent that calls no model is agent(run = f)"), "None", "model calls, including those of everything inside"),
+		table.Opt("tokens", table.CapKind("no model could be called", "leave tokens out to set no bound"), "None", "input and output tokens together; each call is sent with the tokens left for its answer as its limit"),
+		table.Opt("usd", usdKind, "None", "money, in US dollars; a model whose price is unknown is not called"),
 		table.Opt("steps", table.CapKind("no function could run", "leave steps out to set no bound"), "None", "steps of the script's own code"),
-		table.Opt("wall", table.TimeKind, "5m", `time: "90s", "2m", "1h", or seconds. By default no turn begins after 5 minutes; a time written here also cuts off what runs then`),
-		table.Opt("depth", table.CapKind("the agent could not be called", "depth = 1 is an agent that calls no other"), "16", "agents that call each other, this one counted"),
-		table.Opt("same_call", table.CapKind("no tool could be called", "tool_calls = 0 forbids calls"), "8", "how often one tool may be asked for the same, with nothing else in between"),
-		table.Opt("arg_bytes", table.CapKind("no tool could be called", "tool_calls = 0 forbids calls"), "None", "length of a tool call's arguments; a longer call is not made, and the model learns why"),
-		table.Opt("on_limit", table.OneOf("fail", "answer"), `"fail"`, `"answer" asks for a last answer, without tools, when a bound is reached; room for it is kept`),
-		table.Opt("warn_at", warningsKind, "[0.8]", "parts of a bound at which an event is sent, from 0 to 1"),
+		table.Opt("wall", table.TimeKind, "5m", `the time limit: "90s", "2m", "1h", or seconds. By default, no turn begins after 5 minutes; a limit set here also interrupts what is running when it is reached`),
+		table.Opt("depth", table.CapKind("the agent could not be called", "depth = 1 is an agent that calls no other"), "16", "how deep agents may call each other, including this one"),
+		table.Opt("same_call", table.CapKind("no tool could be called", "tool_calls = 0 forbids calls"), "8", "how many times in a row the model may request the same tool call"),
+		table.Opt("arg_bytes", table.CapKind("no tool could be called", "tool_calls = 0 forbids calls"), "None", "the maximum length of a tool call's arguments; a longer call is not made, and the model receives the reason"),
+		table.Opt("on_limit", table.OneOf("fail", "answer"), `"fail"`, `"answer" asks for a last answer, without tools, when a bound is reached; part of the budget is reserved for it`),
+		table.Opt("warn_at", warningsKind, "[0.8]", "fractions of a bound, from 0 to 1, at which an event is sent"),
 	}
 }
 
@@ -152,8 +152,8 @@ func GivenBudget(c *table.Call, b *value.Budget) engine.Limits {
 func budgetRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "remaining", Of: "budget", Group: table.GroupAgents, Returns: agent.RemainingType.Name, Effect: table.Recorded, RunOnly: "left = budget.remaining()", Func: remainingFunc,
-			Doc: "Returns, in a function that runs, what the budgets around it leave: " + script.Joined(agent.RemainingType.FieldNames()) +
-				". What nothing bounds is None. The answer is recorded: a replay returns the same."},
+			Doc: "Returns, in a running function, what the budgets around it leave: " + script.Joined(agent.RemainingType.FieldNames()) +
+				". A quantity without a bound is None. The answer is recorded: a replay returns the same."},
 	}
 }
 

@@ -15,15 +15,15 @@ import (
 
 // hookDocs describe the arguments of each hook.
 var hookDocs = map[string]string{
-	"before_tool":       "before a call of a tool: (name, args); returns proceed(), proceed(args), deny(reason), substitute(result) or None",
-	"after_tool":        "after a call that succeeded: (name, args, result); returns proceed(), deny(reason), substitute(result) or None",
-	"before_model":      "before a model call: (call), of agent, model, system, messages and turn; returns proceed(), proceed({\"system\": ...}), deny(reason), substitute(answer) or None",
-	"after_model":       "after a model call: (call, answer), of text, calls and citations (each of url, title, source, quote and text); returns proceed(), deny(reason), substitute(answer) or None",
-	"on_tool_use":       "looks on after a call of a tool succeeded: (name, args, result)",
-	"on_knowledge_used": "looks on after a text that a skill knows was read: (key, text)",
-	"on_skill_chosen":   "looks on when a skill begins: (name)",
-	"on_model_call":     "looks on after a model call: (call, answer)",
-	"on_error":          "looks on when a call of a tool or of the agent failed: (failure), a Failure",
+	"before_tool":       "before a tool call: (name, args); returns proceed(), proceed(args), deny(reason), substitute(result) or None",
+	"after_tool":        "after a tool call that succeeded: (name, args, result); returns proceed(), deny(reason), substitute(result) or None",
+	"before_model":      "before a model call: (call), with agent, model, system, messages and turn; returns proceed(), proceed({\"system\": ...}), deny(reason), substitute(answer) or None",
+	"after_model":       "after a model call: (call, answer), the answer with text, calls and citations (each with url, title, source, quote and text); returns proceed(), deny(reason), substitute(answer) or None",
+	"on_tool_use":       "watches tool calls that succeeded: (name, args, result)",
+	"on_knowledge_used": "watches the texts of a skill's knowledge that were read: (key, text)",
+	"on_skill_chosen":   "watches the skills that begin: (name)",
+	"on_model_call":     "watches model calls: (call, answer)",
+	"on_error":          "watches failed calls of tools and of the agent: (failure), a Failure",
 }
 
 func hookRows() []table.Builtin {
@@ -36,12 +36,12 @@ func hookRows() []table.Builtin {
 	}
 	return []table.Builtin{
 		{Name: "hooks", Group: table.GroupAgents, Aside: strings.Join(agent.HookNames(), " "), Returns: "hooks", Effect: table.Compose, May: true, Func: hooksFunc, Params: params,
-			Doc: "Functions around what an agent does, each one or a list. Interceptors (before, after) decide: all run, and the first that does not just proceed decides; one that fails denies. Observers (on) look on: one that fails is logged."},
-		row("proceed", "An interceptor returns it to let a call go on, as it is or with another value.", proceedFunc,
-			table.Param{Name: "value", Kind: table.AnyKind, Default: "None", Doc: "other arguments of the tool, or of a model call a dict of system and model"}),
-		row("deny", "An interceptor returns it to stop a call, or to drop its result. The model is told why its tool was denied; an agent whose model call is denied fails.", denyFunc,
+			Doc: "Declares functions that run around what an agent does; each parameter takes one function or a list. Interceptors (before, after) decide: all of them run, and the first that does not just proceed decides; one that fails denies. Observers (on) only watch: if one fails, the failure is logged."},
+		row("proceed", "Returned by an interceptor to let a call proceed, unchanged or with another value.", proceedFunc,
+			table.Param{Name: "value", Kind: table.AnyKind, Default: "None", Doc: "other arguments of the tool or, for a model call, a dict of system and model"}),
+		row("deny", "Returned by an interceptor to stop a call, or to drop its result. The model receives the reason why its tool call was denied; an agent whose model call is denied fails.", denyFunc,
 			table.Param{Name: "reason", Kind: table.StrKind, Doc: "why"}),
-		row("substitute", "An interceptor returns it to put a result in place of the call's own.", substituteFunc,
+		row("substitute", "Returned by an interceptor to use another result instead of the call's own.", substituteFunc,
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "the result of the tool, or the answer of the model"}),
 	}
 }
@@ -112,10 +112,10 @@ const guardAside = "on_error on_unknown timeout max_result untrusted max only_af
 // ruleParams are the parameters of tool(...) for when a tool may be called and what its results are.
 func ruleParams() []table.Param {
 	return []table.Param{
-		table.Opt("untrusted", table.BoolKind, "False", "its results are text from outside, which the model is told to take for information alone"),
+		table.Opt("untrusted", table.BoolKind, "False", "its results are text from outside, which the model is instructed to treat only as information"),
 		table.Opt("max", table.BoundKind, "None", "how often it may be called in one call of the agent"),
-		table.Opt("only_after", table.AnyOf(toolNameKind, table.ListOf(toolNameKind)), "None", "the name of a tool, or of several, that must have succeeded before"),
-		table.Opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and is told when it calls it"),
+		table.Opt("only_after", table.AnyOf(toolNameKind, table.ListOf(toolNameKind)), "None", "the name of a tool that must have succeeded before, or several names"),
+		table.Opt("forbidden", reasonKind, "None", "why it may not be called: the model sees the tool, and receives this reason if it calls it"),
 	}
 }
 

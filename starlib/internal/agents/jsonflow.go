@@ -25,11 +25,11 @@ func FlowRows() []table.Builtin {
 			Params: []table.Param{
 				{Name: "path", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "a file of the script's directory"},
 				table.Opt("tools", table.DictOf(localKind), "{}", `the local tools that the flow declares, by name: {"search": search}`),
-				table.Opt("compat", table.OneOf(flowjson.Upstream), "None", "whose conditions are evaluated bug for bug; left out, as they are meant"),
-				table.Opt("max_steps", table.BoundKind, "1000", "how many agents are executed at most"),
-				table.Opt("name", table.NameKind, "None", "its name; else the id in its file"),
+				table.Opt("compat", table.OneOf(flowjson.Upstream), "None", "the implementation whose evaluation of conditions is reproduced bug for bug; by default conditions are evaluated as intended"),
+				table.Opt("max_steps", table.BoundKind, "1000", "the maximum number of agent executions"),
+				table.Opt("name", table.NameKind, "None", "its name; by default the id in its file"),
 			},
-			Doc: "Reads a flow that is written as JSON and makes it a node like any other: str→what its last agent returns. Its agents share one conversation."},
+			Doc: "Reads a flow written as JSON and makes it a node like any other, which takes a str and returns what its last agent returns. Its agents share one conversation."},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func memoryRows() []table.Builtin {
-	slot := table.Opt("slot", table.Naming(table.StrKind, table.AgentName), "None", "the agent whose notes these are; else the script's own, or those of a shared memory")
+	slot := table.Opt("slot", table.Naming(table.StrKind, table.AgentName), "None", "the agent whose notes to use; by default the script's own, or those of a shared memory")
 	method := func(name, returns, doc string, op agent.MemoryOp, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: "memory", Group: table.GroupAgents, Returns: returns, Effect: table.Recorded, RunOnly: "notes." + name + "(...)", Params: append(params, slot), Doc: doc,
 			Func: func(c *table.Call) (starlark.Value, error) { return memoryCall(c, op) }}
@@ -22,37 +22,37 @@ func memoryRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "memory", Group: table.GroupAgents, Aside: "scope max_lines max_tokens shared", Returns: "memory", Effect: table.Compose, AtTop: true, Func: memoryFunc, May: true,
 			Params: []table.Param{
-				{Name: "name", Kind: table.NameKind, Doc: "its name, the only one in a script"},
-				table.Opt("scope", table.OneOf("run", "session"), `"run"`, "how long the notes are kept: as long as the run, or for the runs of the session that follow"),
-				table.Opt("max_lines", table.BoundKind, "None", "keeps the last so many lines"),
-				table.Opt("max_tokens", table.BoundKind, "None", "keeps the last lines that have about so many tokens, at 4 characters a token"),
-				table.Opt("shared", table.BoolKind, "False", "whether all agents have the same notes, instead of each its own"),
+				{Name: "name", Kind: table.NameKind, Doc: "its name, unique in a script"},
+				table.Opt("scope", table.OneOf("run", "session"), `"run"`, "how long the notes are kept: for the run, or also for later runs of the session"),
+				table.Opt("max_lines", table.BoundKind, "None", "keeps only the last lines, at most this many"),
+				table.Opt("max_tokens", table.BoundKind, "None", "keeps only the last lines, of about this many tokens together, at 4 characters per token"),
+				table.Opt("shared", table.BoolKind, "False", "whether all agents share the same notes, instead of each having its own"),
 			},
-			Doc: "Makes a place for notes: agent(memory = notes) offers the model memory_read, memory_write, memory_append and memory_search; functions that run call its methods."},
-		method("read", "str", `Returns the notes, in a function that runs; "" when there are none.`, agent.MemoryRead),
-		method("write", "None", "Replaces the notes.", agent.MemoryWrite, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is kept, instead of all before"}),
-		method("append", "None", "Adds lines to the notes.", agent.MemoryAppend, table.Param{Name: "content", Kind: table.StrKind, Doc: "what is added"}),
-		method("search", "list", "Returns the lines of the notes that contain a text, in upper or lower case.", agent.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
+			Doc: "Makes a store for notes. agent(memory = notes) offers the model memory_read, memory_write, memory_append and memory_search; running functions call its methods."},
+		method("read", "str", `Returns the notes, in a running function; "" if there are none.`, agent.MemoryRead),
+		method("write", "None", "Replaces the notes.", agent.MemoryWrite, table.Param{Name: "content", Kind: table.StrKind, Doc: "the new notes"}),
+		method("append", "None", "Adds lines to the notes.", agent.MemoryAppend, table.Param{Name: "content", Kind: table.StrKind, Doc: "the lines to add"}),
+		method("search", "list", "Returns the lines of the notes that contain a text, ignoring case.", agent.MemorySearch, table.Param{Name: "query", Kind: table.StrKind, Doc: "the text to look for"}),
 		{Name: "compress", Group: table.GroupAgents, Aside: "after tokens keep how model history", Returns: "history", Effect: table.Compose, Func: compressFunc, May: true,
 			Params: []table.Param{
-				table.Opt("after", table.BoundKind, "40", "how many messages are too many; without it tokens alone decide, where they are set"),
-				table.Opt("tokens", table.BoundKind, "None", "about how many tokens are too many, at 4 characters a token"),
-				table.Opt("keep", table.BoundKind, "10", "at least so many of the newest messages stay as they are"),
-				table.Opt("how", table.OneOf("window", "summary"), `"window"`, "what is old is left out, or a model sums it up"),
-				table.Opt("model", table.Naming(table.StrKind, table.ModelName), "None", "the model that sums up; else the agent's"),
-				table.Opt("history", table.OneOf("shared", "fresh"), `"shared"`, "what is kept short: the conversation with the agents before, or the agent's own turns alone"),
+				table.Opt("after", table.BoundKind, "40", "compress if there are more messages than this; if only tokens is set, tokens alone decides"),
+				table.Opt("tokens", table.BoundKind, "None", "compress if there are more tokens than about this many, at 4 characters per token"),
+				table.Opt("keep", table.BoundKind, "10", "at least this many of the newest messages stay unchanged; fewer if they alone exceed half of tokens, but always the newest"),
+				table.Opt("how", table.OneOf("window", "summary"), `"window"`, "\"window\" leaves old messages out, \"summary\" lets a model summarize them"),
+				table.Opt("model", table.Naming(table.StrKind, table.ModelName), "None", "the model that summarizes; by default the agent's"),
+				table.Opt("history", table.OneOf("shared", "fresh"), `"shared"`, "what to compress: the conversation including the agents before, or only the agent's own turns"),
 			},
-			Doc: "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a call of a tool is never parted from its result."},
+			Doc: "Keeps a conversation short, for agent(history = ...). The system text and the agent's own input always stay, and a tool call is never separated from its result."},
 		{Name: "conversation", Group: table.GroupAgents, Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: conversationFunc, May: true,
 			Params: []table.Param{
 				{Name: "node", Kind: table.NodeKind, Shape: table.Positional, Doc: "the flow"},
 				table.Opt("history", historyKind, `"shared"`, historyDoc),
 			},
-			Doc: "Puts the agents of a flow into one conversation, except those with a history of their own. It is the flow itself, not another node."},
+			Doc: "Puts the agents of a flow into one conversation, except those that set their own history. It returns the flow itself, not another node."},
 	}
 }
 
-const historyDoc = `what an agent sees of what was said before: "fresh" nothing, "shared" the conversation of the agents before it, "summary" the same summed up when it becomes long, or compress(...)`
+const historyDoc = `what an agent sees of the conversation before it: "fresh" nothing, "shared" the conversation of the agents before it, "summary" the same, summarized when it becomes long, or compress(...)`
 
 type historyValue = value.Opaque[agent.History]
 

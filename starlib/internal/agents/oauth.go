@@ -57,15 +57,15 @@ func hintOAuth(v starlark.Value) string {
 func oauthRow() table.Builtin {
 	return table.Builtin{Name: "oauth", Group: table.GroupAgents, Aside: "id secret key scopes issuer grant", Returns: "oauth", Effect: table.Compose, Func: oauthFunc, May: true,
 		Params: []table.Param{
-			table.Opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; one is registered when it is left out"),
+			table.Opt("id", clientKind, "None", "the id of this client at the authorization server, or the https URL of its metadata document; by default one is registered"),
 			table.Opt("secret", secretKind, "None", "the secret that belongs to the id: secret(...)"),
-			table.Opt("key", secretKind, "None", "the private key (PEM) by which the client with that id shows who it is, instead of a secret: secret(...)"),
-			table.Opt("scopes", table.ListOf(scopeKind), "[]", "what is asked for; what the server names when left out"),
-			table.Opt("issuer", issuerKind, "None", "the URL of the authorization server that is trusted; whichever the server names when left out"),
+			table.Opt("key", secretKind, "None", "the private key (PEM) with which the client with that id authenticates, instead of a secret: secret(...)"),
+			table.Opt("scopes", table.ListOf(scopeKind), "[]", "the scopes to request; by default those that the server names"),
+			table.Opt("issuer", issuerKind, "None", "the URL of the authorization server to trust; by default whichever one the server names"),
 			table.Opt("grant", table.OneOf(remote.GrantAuthorizationCode, remote.GrantClientCredentials), "None",
-				"how to get a token: a person signs in, or the client has its own account; with an id and a secret or key the latter is meant"),
+				"how to get a token: a person signs in, or the client has its own account, which is the default with an id and a secret or key"),
 		},
-		Doc: "Declares that an MCP server at a URL wants OAuth: oauth() of a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) of a program. Loading contacts nobody, and no token is in any record."}
+		Doc: "Declares that an MCP server at a URL requires OAuth. oauth() is for a person who signed in with agentscript mcp login, oauth(id = ..., secret = secret(...)) for a program. Loading contacts no server, and tokens are never recorded."}
 }
 
 func oauthFunc(c *table.Call) (starlark.Value, error) {

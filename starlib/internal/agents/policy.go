@@ -18,12 +18,12 @@ func policyRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "policy", Group: table.GroupAgents, Aside: "allow ask deny", Returns: "policy", Effect: table.Compose, Func: policyFunc, May: true,
 			Params: []table.Param{
-				patterns("allow", "what may be called; with it, what no pattern names may not"),
+				patterns("allow", "what may be called; if it is set, calls that no pattern matches are denied"),
 				patterns("ask", "what a person is asked about first"),
 				patterns("deny", "what may not be called"),
 			},
 			Doc: "Declares which tool calls a model may make: patterns such as \"send_mail\", \"fs_*\", \"@once\" (all tools of that effect) and \"pay(amount>100, to=*@example.com)\". " +
-				"deny goes before ask, and ask before allow. The host and the command line have rules of their own: the strictest decides."},
+				"deny takes precedence over ask, and ask over allow. The host and the command line have their own rules: the strictest decides."},
 	}
 }
 

@@ -27,38 +27,38 @@ var toolEffectKind = table.Hinted(table.OneOf("read", "idempotent", "once"), fun
 })
 
 var remediesDoc = "fix(...), again(...), escalate(...), give_up(...), a list of them, recover(...) to separate bad arguments from failures, or a function of the ToolFailure (." +
-	strings.Join(agent.ToolFailureType.FieldNames(), " .") + ") that returns one of them, or None to let the model hear of it"
+	strings.Join(agent.ToolFailureType.FieldNames(), " .") + ") that returns one of them, or None to pass the failure to the model"
 
 // recoveryRows returns the builtins for the handling of failed tool calls. Scripts may bind their names, which are
 // common names of functions.
 func recoveryRows() []table.Builtin {
-	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "why; the error of the call when left out"}
+	reason := table.Param{Name: "reason", Kind: table.StrKind, Default: `""`, Doc: "the reason; by default the error of the call"}
 	row := func(name, returns string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupAgents, Returns: returns, Effect: table.Compose, Func: f, May: true, Doc: doc, Params: params}
 	}
 	return []table.Builtin{
-		row("recover", "recovery", recoverFunc, "Declares what to do about calls of a tool that fail, by class: for tool(on_error = ...) and agent(on_tool_error = ...). A class that is left out goes back to the model.",
-			table.Opt("bad_args", remediesKind, "None", "when the arguments cannot be read or do not fit"),
-			table.Opt("failure", remediesKind, "None", "when the tool fails"),
+		row("recover", "recovery", recoverFunc, "Declares how to handle failed tool calls, by class of failure: for tool(on_error = ...) and agent(on_tool_error = ...). Failures of a class that is left out are passed to the model.",
+			table.Opt("bad_args", remediesKind, "None", "what to do if the arguments cannot be read or do not fit"),
+			table.Opt("failure", remediesKind, "None", "what to do if the tool fails"),
 		),
-		row("fix", "remedy", fixFunc, "Has an agent or a function mend a call that failed. It gets the ToolFailure; an agent may take it as a str. For bad arguments it returns the arguments, as JSON text or a dict, which are checked again; for a failure it returns the result, of the type that the tool returns, or with then = \"call\" new arguments.",
+		row("fix", "remedy", fixFunc, "Lets an agent or a function fix a failed call. It receives the ToolFailure; an agent may take it as a str. For bad arguments it returns new arguments, as JSON text or a dict, which are checked again. For a failure it returns the result, of the type that the tool returns, or new arguments with then = \"call\".",
 			table.Param{Name: "by", Kind: fixerKind, Doc: "a node that takes a ToolFailure or a str, or a function of the ToolFailure"},
-			table.Opt("then", thenKind, `"result"`, `"result", the default: it returns the result of a failed call; "call": it returns new arguments, and the call is executed again`),
-			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked about one call, 1 to 8: again when it fails itself, and when what it returns does not help"},
+			table.Opt("then", thenKind, `"result"`, `"result", the default: it returns the result of the failed call; "call": it returns new arguments, and the call is executed again`),
+			table.Param{Name: "retries", Kind: table.MendsKind, Default: "1", Doc: "how often it is asked about one call, 1 to 8: it is asked again if it fails itself or if its answer does not help"},
 		),
-		row("again", "remedy", againFunc, "Executes a call that failed again, with the same arguments. For bad arguments it does nothing: they would be read the same.",
+		row("again", "remedy", againFunc, "Executes a failed call again with the same arguments. For bad arguments it does nothing, since they would be read the same way.",
 			table.Param{Name: "times", Kind: table.MendsKind, Default: "1", Doc: "further executions, 1 to 8"},
 		),
-		row("escalate", "remedy", escalateFunc, "Reports a call that failed to people, by an event, and says so to the model; the run goes on. Listed in tools = [...], it is a tool by which a model calls for people itself.",
+		row("escalate", "remedy", escalateFunc, "Reports a failed call to people by an event and informs the model; the run continues. Listed in tools = [...], it is a tool with which a model calls for people itself.",
 			reason,
 			table.Param{Name: "severity", Kind: severityKind, Default: `"high"`, Doc: `"low", "medium", "high" or "critical", in any case`},
 		),
-		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 when a call failed. Listed in tools = [...], it is a tool by which a model ends its agent itself.", reason),
-		row("fixed", "remedy", fixedFunc, "Mends a call that failed with a value: its arguments, or its result.",
-			table.Param{Name: "value", Kind: table.AnyKind, Doc: "of bad arguments a dict or a JSON text, of a failure the result"},
-			table.Opt("then", thenKind, `"result"`, `"call": of a failure, too, the value is the arguments, with which the call is executed again`),
+		row("give_up", "remedy", giveUpFunc, "Ends the agent with the error AS732 after a failed call. Listed in tools = [...], it is a tool with which a model ends its agent itself.", reason),
+		row("fixed", "remedy", fixedFunc, "Fixes a failed call with a value: its arguments or its result.",
+			table.Param{Name: "value", Kind: table.AnyKind, Doc: "for bad arguments, the new arguments as a dict or JSON text; for a failure, the result"},
+			table.Opt("then", thenKind, `"result"`, `"call": for a failure, too, the value is the new arguments, with which the call is executed again`),
 		),
-		table.TypeRow("ToolFailure", "The type of a call of a tool that failed: tool, args (the text), value (as read, or None), error, kind (bad_args or failure), schema and attempt (from 1). A script may use the name for its own type.", table.GroupAgents, agent.ToolFailureType, nil),
+		table.TypeRow("ToolFailure", "The type of a failed tool call: tool, args (the text), value (as read, or None), error, kind (bad_args, failure or unknown), schema and attempt (from 1). A script may use the name for its own type.", table.GroupAgents, agent.ToolFailureType, nil),
 	}
 }
 

@@ -19,13 +19,13 @@ func routerRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "router", Group: table.GroupAgents, Aside: "model threshold otherwise prompt repairs", Returns: "router", Effect: table.Compose, Func: routerFunc, May: true,
 			Params: []table.Param{
-				table.Opt("model", modelsKind, "None", "the model that is asked: \"provider/model\", a list of them or model(...); the agent's own when left out"),
+				table.Opt("model", modelsKind, "None", "the model to ask: \"provider/model\", a list of them or model(...); by default the agent's own"),
 				table.Opt("threshold", table.RangeKind(1), "0.6", "how sure the model must be, from 0 to 1"),
-				table.Opt("otherwise", table.Naming(table.StrKind, table.SkillName), "None", "the skill to take when it is less sure or makes no choice; left out, that is an error"),
-				table.Opt("prompt", table.StrKind, "None", "what else the model is told about choosing"),
-				table.Opt("repairs", table.CountKind, "1", "how often it is asked again for a choice that can be read"),
+				table.Opt("otherwise", table.Naming(table.StrKind, table.SkillName), "None", "the skill to take if the model is less sure or makes no choice; without it, that is an error"),
+				table.Opt("prompt", table.StrKind, "None", "further instructions for the model about choosing"),
+				table.Opt("repairs", table.CountKind, "1", "how often the model is asked again for a choice that can be read"),
 			},
-			Doc: "Has a model choose among the skills of an agent, by their descriptions: agent(skills = [...], select = router()). It is asked only when several skills take an input."},
+			Doc: "Lets a model choose among the skills of an agent by their descriptions: agent(skills = [...], select = router()). The model is asked only if several skills take an input."},
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // modelDoc describes the parameter that names a model.
-const modelDoc = `"provider/model", a list of them, of which each is asked when the one before cannot answer, or model(...); the run's default when left out`
+const modelDoc = `"provider/model", a list of them, where each is asked if the one before it cannot answer, or model(...); by default the run's`
 
 // samplingNames lists the names of samplingParams.
 const samplingNames = "temperature top_p max_tokens seed stop effort reasoning_tokens cache parallel_tool_calls extra"
@@ -28,23 +28,23 @@ func toolChoiceParam() table.Param {
 }
 
 func structuredParam() table.Param {
-	return table.Opt("structured", table.OneOf("auto", "constrained", "guided"), `"auto"`, "how firmly the model is held to the output type")
+	return table.Opt("structured", table.OneOf("auto", "constrained", "guided"), `"auto"`, "how strictly the model is held to the output type")
 }
 
 // samplingParams are the parameters of a model call that agent and model share.
 func samplingParams() []table.Param {
 	opt := func(name string, kind *table.Kind, doc string) table.Param { return table.Opt(name, kind, "None", doc) }
 	return []table.Param{
-		opt("temperature", table.RangeKind(2), "0 to 2; the provider's default when left out"),
+		opt("temperature", table.RangeKind(2), "0 to 2; by default the provider's default"),
 		opt("top_p", table.RangeKind(1), "0 to 1"),
-		opt("max_tokens", table.LeastKind(1, diag.WrongArgument), "the most tokens of one answer"),
-		opt("seed", table.IntKind, "asks for the same answer again, where the provider can"),
+		opt("max_tokens", table.LeastKind(1, diag.WrongArgument), "the maximum number of tokens in one answer"),
+		opt("seed", table.IntKind, "asks for reproducible answers, if the provider supports it"),
 		opt("stop", table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), "texts that end the answer"),
-		opt("effort", table.OneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how long a model that thinks is to think"),
-		opt("reasoning_tokens", table.LeastKind(0, diag.WrongArgument), "the most tokens of thinking, where the provider counts them; 0 turns it off"),
-		opt("cache", table.BoolKind, "marks the prompt for the provider's cache, where it must be marked"),
+		opt("effort", table.OneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "how much effort a reasoning model spends on reasoning"),
+		opt("reasoning_tokens", table.LeastKind(0, diag.WrongArgument), "the maximum number of reasoning tokens, if the provider counts them; 0 turns reasoning off"),
+		opt("cache", table.BoolKind, "marks the prompt for the provider's cache, if the provider requires a mark"),
 		opt("parallel_tool_calls", table.BoolKind, "whether one answer may call several tools"),
-		opt("extra", table.DictKind, "members of the provider's own request, sent as they are: {\"service_tier\": \"flex\"}; tools are added to the agent's, and what the request says itself is not replaced"),
+		opt("extra", table.DictKind, "additional members of the provider's request, sent verbatim: {\"service_tier\": \"flex\"}; tools are added to the agent's, and members that the request sets itself are not replaced"),
 	}
 }
 
@@ -212,11 +212,11 @@ func modelFunc(c *table.Call) (starlark.Value, error) {
 
 func imageRows() []table.Builtin {
 	return []table.Builtin{
-		table.TypeRow("Image", "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type where the URL does not say it. An input may be one, or hold some.", table.GroupAgents, model.ImageType, nil),
-		table.TypeRow("Audio", "The type of what a model says aloud, as an agent's output: url, a data URL, mime, its media type, and transcript, its words where the provider sends them. Models are sent the transcript in its place.", table.GroupAgents, model.AudioType, nil),
+		table.TypeRow("Image", "The type of a picture that an agent takes: url, an http, https or data URL, and mime, its media type if the URL does not specify it. An input may be an Image or contain Images.", table.GroupAgents, model.ImageType, nil),
+		table.TypeRow("Audio", "The type of speech that a model generates, as an agent's output: url, a data URL, mime, its media type, and transcript, the words if the provider sends them. Models receive the transcript in its place.", table.GroupAgents, model.AudioType, nil),
 		{Name: "image", Group: table.GroupAgents, Returns: "Image", Effect: table.Pure, May: true, Whole: true, Func: imageFunc,
-			Params: []table.Param{{Name: "source", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "a file of the script's directory, or an http, https or data URL"}},
-			Doc:    "Returns a picture for an agent. A file is read when the script loads and belongs to it; the provider reads what is behind a URL."},
+			Params: []table.Param{{Name: "source", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "a file in the script's directory, or an http, https or data URL"}},
+			Doc:    "Returns a picture for an agent. A file is read when the script loads and becomes part of it; a URL is fetched by the provider."},
 	}
 }
 

@@ -270,14 +270,14 @@ func (t *toolRun) Info() engine.FuncInfo {
 // asToolRows returns the builtins that make nodes tools: a function, and a method of nodes.
 func asToolRows() []table.Builtin {
 	params := []table.Param{
-		{Name: "name", Kind: table.NameKind, Default: "None", Doc: "the tool's name; else the node's"},
-		{Name: "doc", Kind: table.StrKind, Default: "None", Doc: "what it does: the model decides by it; of an agent with one skill, else the skill's"},
-		table.Opt("on_error", recoveryKind, "None", "what to do about calls that fail, before the model hears of it: "+remediesDoc),
-		table.Opt("timeout", table.TimeKind, "None", `time of one call: "5s", "2m", or seconds; what takes longer fails`),
-		table.Opt("max_result", table.BoundKind, "262144", "how many bytes of a result's text the model gets"),
+		{Name: "name", Kind: table.NameKind, Default: "None", Doc: "the tool's name; by default the node's"},
+		{Name: "doc", Kind: table.StrKind, Default: "None", Doc: "what it does, for the model to decide whether to call it; for an agent with one skill, by default the skill's"},
+		table.Opt("on_error", recoveryKind, "None", "how to handle failed calls, before their failures are passed to the model: "+remediesDoc),
+		table.Opt("timeout", table.TimeKind, "None", `the time limit of one call: "5s", "2m", or seconds; a call that takes longer fails`),
+		table.Opt("max_result", table.BoundKind, "262144", "how many bytes of a result's text are sent to the model"),
 	}
 	params = append(params, ruleParams()...)
-	const doc = "Makes a node, an agent or any flow, a tool of an agent. The fields of a schema that it takes are the parameters; what takes anything else has one, input. It runs inside the call, within the budgets around it, and its one place is in that agent."
+	const doc = "Turns a node, an agent or any flow, into a tool of an agent. If the node takes a schema, its fields are the tool's parameters; otherwise the tool has one parameter, input. The node runs inside the call, within the budgets around it, and its one place is in that agent."
 	return []table.Builtin{
 		{Name: "as_tool", Group: table.GroupAgents, Aside: guardAside, Returns: "tool", Effect: table.Compose, Func: asToolFunc, May: true, Doc: doc,
 			Params: append([]table.Param{{Name: "node", Kind: table.NodeKind, Doc: "an agent or a composition"}}, params...)},

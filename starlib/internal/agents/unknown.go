@@ -18,8 +18,8 @@ var unknownKind = table.AnyOf(table.OneOf("ask", "fail", "retry"), table.CallKin
 
 // unknownParam is the parameter on_unknown of a tool or a server.
 func unknownParam() table.Param {
-	return table.Opt("on_unknown", unknownKind, "None", `what is done in a resumed run about a call of effect "once" whose process ended before it could say what came of it: "ask" a person, "fail", "retry", `+
-		"or a function of the ToolFailure that returns fixed(result), again(), give_up(why), or None to have a person asked; else what the run says, which asks")
+	return table.Opt("on_unknown", unknownKind, "None", `what a resumed run does about a call of effect "once" whose process ended before its outcome was known: "ask" a person, "fail", "retry", `+
+		"or a function of the ToolFailure that returns fixed(result), again(), give_up(why), or None to ask a person; by default the run's setting applies, which is to ask unless changed")
 }
 
 // unknown reads on_unknown.

@@ -18,9 +18,9 @@ func verifyRows() []table.Builtin {
 			Params: append([]table.Param{
 				table.Opt("model", modelsKind, "None", modelDoc),
 				table.Opt("prompt", table.AnyOf(table.StrKind, promptKind), "None", "the system text, or template(...)"),
-				table.Opt("task", table.AnyOf(table.StrKind, promptKind), "None", "what was asked for: the model judges by it; a template(...) is a user message after the input"),
+				table.Opt("task", table.AnyOf(table.StrKind, promptKind), "None", "what was asked for, by which the model judges; a template(...) is a user message after the input"),
 				table.Opt("input", table.TypeKind, "str", "what it takes"),
-				table.Opt("name", table.NameKind, "None", "its name; else the variable it is assigned to, else the function around it"),
+				table.Opt("name", table.NameKind, "None", "its name; by default that of the variable it is assigned to, else that of the enclosing function"),
 				table.Opt("tools", table.ListOf(toolKind), "[]", "functions that the model may call"),
 				offerParam(),
 				table.Opt("budget", BudgetKind, "None", "bounds of one call"),
@@ -28,14 +28,14 @@ func verifyRows() []table.Builtin {
 				toolChoiceParam(),
 				structuredParam(),
 			}, samplingParams()...),
-			Doc: `Makes an agent that judges work: X→Critique[X], which is success (bool), feedback (str) and the input. Edges of graph and routes of branch ask it as eq("success", True).`},
-		table.TypeRow("Critique", "The type that verify returns: success (bool), feedback (str) and input. Critique[str] is that of a str; by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
+			Doc: `Makes an agent that judges work: X→Critique[X], which has success (bool), feedback (str) and the input. Edges of graph and routes of branch test it with eq("success", True).`},
+		table.TypeRow("Critique", "The type that verify returns: success (bool), feedback (str) and input. Critique[str] is the type for a str input; in Critique by itself, the input may be anything.", table.GroupAgents, flow.CritiqueOf(generable.AnyT), flow.CritiqueOf),
 	}
 }
 
 // offerParam chooses among the tools of an agent's servers.
 func offerParam() table.Param {
-	return table.Opt("offer", table.ListOf(table.StrKind), "None", "which of the tools of its servers the model may call, by name; one that no server has is an error; all when left out")
+	return table.Opt("offer", table.ListOf(table.StrKind), "None", "the names of the servers' tools that the model may call; a name that no server has is an error; by default all")
 }
 
 func verifyFunc(c *table.Call) (starlark.Value, error) {

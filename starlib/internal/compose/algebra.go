@@ -20,41 +20,41 @@ import (
 func algebraRows() []table.Builtin {
 	node := func(doc string) table.Param { return table.Param{Name: "node", Kind: table.NodeKind, Doc: doc} }
 	nodes := table.Param{Name: "nodes", Kind: table.NodesKind, Shape: table.Variadic, Doc: "the nodes, or one list of them"}
-	output := table.Opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred")
+	output := table.Opt("output", table.TypeKind, "None", "the declared output type, if it cannot be inferred")
 	row := func(name string, f func(*table.Call) (starlark.Value, error), doc string, params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "node", Effect: table.Compose, AtTop: true, Whole: name == "bounded" || name == "retry", Func: f, May: true, Doc: doc, Params: params}
 	}
 	return []table.Builtin{
-		row("fallback", fallbackFunc, "Runs nodes on the same input, one after the other, until one succeeds. When all fail, the last error is reported, with notes of the others. Nodes X→Y become X→Y.", nodes, output),
-		row("race", raceFunc, "Runs nodes on the same input at once. The first success wins, and the others are cancelled. When all fail, the error of the first node is reported, with notes of the others. Nodes X→Y become X→Y.", nodes, output),
-		row("retry", retryFunc, "Runs a node again on the same input when it fails, and while its output is not what until asks for. What ends a run, its budget or a cancellation, is not tried again.",
+		row("fallback", fallbackFunc, "Runs nodes on the same input, one after the other, until one succeeds. If all fail, the last error is reported, with notes about the others. Nodes X→Y become X→Y.", nodes, output),
+		row("race", raceFunc, "Runs nodes concurrently on the same input. The first success wins, and the others are cancelled. If all fail, the error of the first node is reported, with notes about the others. Nodes X→Y become X→Y.", nodes, output),
+		row("retry", retryFunc, "Runs a node again on the same input if it fails or if its output does not satisfy until. What ends the run, its budget or a cancellation, is not retried.",
 			retriedParam,
-			table.Param{Name: "max", Kind: table.BoundKind, Default: "3", Doc: "the most attempts"},
-			table.Opt("until", table.CondKind, "None", "what the output must be like: a condition such as ge(80), or a function that returns True for one that will do"),
+			table.Param{Name: "max", Kind: table.BoundKind, Default: "3", Doc: "the maximum number of attempts"},
+			table.Opt("until", table.CondKind, "None", "what the output must satisfy: a condition such as ge(80), or a function that returns True for an acceptable output"),
 			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max attempts: an error, or the last output"),
-			table.Opt("feedback", table.CallKind, "None", "of an agent that a model carries out: a function of the output, or of the Failure, that returns what to say to the model; the next attempt goes on with the conversation"),
+			table.Opt("feedback", table.CallKind, "None", "for an agent that a model carries out: a function of the output, or of the Failure, that returns the message to send to the model; the next attempt continues the conversation"),
 		),
-		row("vote", voteFunc, `Runs nodes on the same input at once and returns one of their outputs: the most frequent, the one with the greatest key, or the one that a judge makes of all. Ties go to the first in the order written. Nodes X→Y become X→Y. One node that returns a list, such as par(...) or each(...), holds all voters.`,
+		row("vote", voteFunc, `Runs nodes concurrently on the same input and returns one output: the most frequent, the one with the greatest key, or the one that a judge makes from all. Ties go to the first in the order written. Nodes X→Y become X→Y. A single node that returns a list, such as par(...) or each(...), holds all voters.`,
 			nodes,
-			table.Opt("by", table.OneOf("majority", "max"), `"majority"`, "how the votes are counted: the value that most gave, or the one with the greatest key"),
-			table.Opt("weights", table.ListOf(table.FloatKind), "None", "of a majority: how much each voter counts, in their order"),
-			table.Opt("key", table.AnyOf(table.Naming(table.StrKind, table.FieldName), table.CallKind), "None", "what is compared: the name of a field, or a function of the output; left out, the output itself"),
-			table.Opt("judge", table.NodeKind, "None", "a node that gets the list of outputs and returns one, instead of counting"),
-			table.Opt("quorum", table.BoundKind, "None", "how many voters must succeed; the others may fail. Left out, all must"),
-			table.Opt("output", table.TypeKind, "None", "the declared type of what each voter returns, where it cannot be inferred"),
+			table.Opt("by", table.OneOf("majority", "max"), `"majority"`, "how the votes are counted: the most frequent value wins, or the one with the greatest key"),
+			table.Opt("weights", table.ListOf(table.FloatKind), "None", "for a majority: the weight of each voter, in their order"),
+			table.Opt("key", table.AnyOf(table.Naming(table.StrKind, table.FieldName), table.CallKind), "None", "what is compared: the name of a field, or a function of the output; by default the output itself"),
+			table.Opt("judge", table.NodeKind, "None", "a node that takes the list of outputs and returns one, instead of counting"),
+			table.Opt("quorum", table.BoundKind, "None", "how many voters must succeed; the others may fail. By default all must succeed"),
+			table.Opt("output", table.TypeKind, "None", "the declared output type of each voter, if it cannot be inferred"),
 		),
-		row("bounded", boundedFunc, "Bounds what a node uses each time that it runs, with all that goes on inside: around an each it is a budget of all branches together, inside of each branch. X→Y stays X→Y.",
-			node("what is run"), table.Param{Name: "budget", Kind: agents.BudgetKind, Doc: "budget(...): its turns and tool_calls count those of all agents inside"}),
-		row("wrap", wrapFunc, "Has a teacher write the system text of a student for each call. Both get the input: the teacher X→str, the student X→Y, which a model carries out. The result is X→Y. The student's own prompt is for calls without a teacher.",
-			table.Param{Name: "teacher", Kind: table.NodeKind, Doc: "returns the system text"}, table.Param{Name: "student", Kind: table.NodeKind, Doc: "an agent that a model carries out"}),
-		row("handoff", branchFunc, "Hands a node's output over to the first target whose key takes it: a branch whose event reports from whom, to whom and what. A target gets its typed input alone, no transcript of a forum.",
-			append([]table.Param{node("the node whose output is handed over")}, branchParams...)...),
+		row("bounded", boundedFunc, "Bounds what a node, with everything inside it, uses each time it runs. Around an each, all branches share the budget; inside an each, every branch has its own. X→Y stays X→Y.",
+			node("the node to run"), table.Param{Name: "budget", Kind: agents.BudgetKind, Doc: "budget(...); its turns and tool_calls count those of all agents inside"}),
+		row("wrap", wrapFunc, "Lets a teacher write the system text of a student for each call. Both receive the input: the teacher is X→str; the student is X→Y and carried out by a model. The result is X→Y. The student's own prompt is for calls without a teacher.",
+			table.Param{Name: "teacher", Kind: table.NodeKind, Doc: "a node that returns the system text"}, table.Param{Name: "student", Kind: table.NodeKind, Doc: "an agent that a model carries out"}),
+		row("handoff", branchFunc, "Hands a node's output to the first target whose key takes it. It is a branch whose event reports the sender, the receiver and the value. A target receives only its typed input, not the transcript of a forum.",
+			append([]table.Param{node("the node whose output is handed off")}, branchParams...)...),
 	}
 }
 
 // onNodeError sets what a structure does about failures.
 var onNodeError = table.Param{Name: "on_error", Kind: table.OneOf("raise", "keep", "drop"), Shape: table.KeywordOnly, Default: `"raise"`,
-	Doc: `what becomes of failures: "raise" cancels the others and fails; "keep" returns list[Attempt[Y]], an outcome for each, in order; "drop" leaves failures out and reports them in an event`}
+	Doc: `how failures are handled: "raise" cancels the others and fails; "keep" returns list[Attempt[Y]], an outcome for each, in order; "drop" leaves failures out and reports them in an event`}
 
 func onError(c *table.Call) flow.OnError {
 	return map[string]flow.OnError{"keep": flow.OnErrorKeep, "drop": flow.OnErrorDrop}[c.Str("on_error")]
@@ -73,7 +73,7 @@ func raceFunc(c *table.Call) (starlark.Value, error) {
 }
 
 // retriedParam is the node of retry. A number alone is taken for the number of attempts.
-var retriedParam = table.Param{Name: "node", Doc: "what is run", Kind: table.Hinted(table.NodeKind, func(v starlark.Value) string {
+var retriedParam = table.Param{Name: "node", Doc: "the node to run", Kind: table.Hinted(table.NodeKind, func(v starlark.Value) string {
 	if n, ok := v.(starlark.Int); ok {
 		return "name the node, retry(a, max = " + n.String() + "); a tool's call that fails is made again by on_tool_error = again(" + n.String() + ")"
 	}

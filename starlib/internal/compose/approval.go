@@ -16,22 +16,22 @@ func approvalRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "approve", Group: table.GroupScript, Returns: engine.ApprovalType.Name, Effect: table.Recorded, RunOnly: `if approve("Ship it?", draft).approved:`, Func: approveFunc, May: true,
 			Params: []table.Param{
-				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked"},
-				{Name: "data", Kind: table.AnyKind, Default: "None", Doc: "what it is about: the person sees it, and may change it"},
+				{Name: "question", Kind: table.StrKind, Doc: "the question for the person"},
+				{Name: "data", Kind: table.AnyKind, Default: "None", Doc: "what the question is about; the person sees it and may change it"},
 			},
-			Doc: "Asks a person in a function that runs, and returns the decision: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."},
+			Doc: "Asks a person, in a running function, and returns the decision: approved (bool), reason, edited (bool) and data. The answer is recorded: a replay asks nobody."},
 		{Name: "approval", Group: table.GroupCompose, Returns: "node", Effect: table.Compose, Whole: true, Func: approvalFunc, May: true,
 			Params: []table.Param{
-				{Name: "question", Kind: table.StrKind, Doc: "what a person is asked about the value that arrives"},
-				{Name: "input", Kind: approvedKind, Default: "any", Doc: "what it takes and returns, where no node before it says so"},
+				{Name: "question", Kind: table.StrKind, Doc: "the question for the person about the input"},
+				{Name: "input", Kind: approvedKind, Default: "any", Doc: "what it takes and returns, if no node before it determines that"},
 			},
-			Doc: "A step that a person has to approve: it passes on what arrives, or what the person puts in its place. Denied, it fails."},
+			Doc: "A step that a person must approve. It returns its input, or the value that the person replaces it with. If denied, it fails."},
 		{Name: "wait", Group: table.GroupScript, Returns: "any", Effect: table.Recorded, RunOnly: `order = wait("order", Order)`, Func: waitFunc, May: true,
 			Params: []table.Param{
-				{Name: "name", Kind: table.StrKind, Doc: "the name by which the value is sent"},
-				{Name: "type", Kind: table.TypeKind, Default: "str", Doc: "the type that it must be of"},
+				{Name: "name", Kind: table.StrKind, Doc: "the name under which the value is sent"},
+				{Name: "type", Kind: table.TypeKind, Default: "str", Doc: "the type that the value must have"},
 			},
-			Doc: "Waits, in a function that runs, for a value that somebody sends to the run by the name: agentscript runs answer RUN NAME --result JSON, or a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."},
+			Doc: "Waits, in a running function, for a value that is sent to the run under a name, by agentscript runs answer RUN NAME --result JSON or by a host's Engine.Signal. Meanwhile the run is parked, and its process may end. The value is recorded."},
 	}
 }
 

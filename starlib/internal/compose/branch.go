@@ -17,9 +17,9 @@ var routesKind = &table.Kind{Word: "dict of handlers or list of when(...)", Stub
 	Accept: value.Either(value.As[*starlark.Dict], value.As[*starlark.List], value.As[starlark.Tuple])}
 
 var branchParams = []table.Param{
-	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False of a bool, the strings of an enum, None of an optional; or [when(predicate, handler), ...]"},
-	table.Opt("otherwise", table.NodeKind, "None", "takes what no route does"),
-	table.Opt("output", table.TypeKind, "None", "the declared type of what the handlers return, where it cannot be inferred"),
+	{Name: "routes", Kind: routesKind, Doc: "{Variant: handler}, with the keys True and False for a bool, the strings of an enum, None for an optional; or [when(predicate, handler), ...]"},
+	table.Opt("otherwise", table.NodeKind, "None", "the handler of outputs that no route takes"),
+	table.Opt("output", table.TypeKind, "None", "the declared output type of the handlers, if it cannot be inferred"),
 }
 
 // whenKind takes what a route can test.

@@ -19,7 +19,7 @@ import (
 // CallForms returns the forms that builtins which compose nodes have in a running function: there they call functions
 // and nodes, at their own positions in the run.
 func CallForms() []*table.Builtin {
-	args := table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what it is called with"}
+	args := table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "the arguments of the call"}
 	calls := func(name string) table.Param {
 		return table.Param{Name: "calls", Kind: table.AlternativesKind(name), Shape: table.Positional, Doc: "functions and nodes; or calls, each (function or node, arguments...)"}
 	}
@@ -27,13 +27,13 @@ func CallForms() []*table.Builtin {
 		return &table.Builtin{Name: name, Group: table.GroupScript, Returns: "value", Effect: table.Pure, Doc: doc, Func: f, Params: params}
 	}
 	return []*table.Builtin{
-		row("retry", "Calls again when a call fails that may be caught, and while until does not hold for what it returns.", retryCall,
+		row("retry", "Repeats a call if it fails and the failure can be caught, and while until does not hold for its result.", retryCall,
 			table.Param{Name: "f", Kind: table.CalledBy("retry"), Shape: table.Positional, Doc: "a function or a node"}, args,
-			table.Opt("max", table.BoundKind, "3", "the most calls"),
-			table.Opt("until", table.CondKind, "None", "a condition such as ge(80), or a function that returns True for what will do"),
-			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max calls that until refused: an error, or the last value")),
-		row("fallback", "Calls one after the other, with the same arguments, until one does not fail. When all fail, the last error is given, with notes of the others.", fallbackCall, calls("fallback"), args),
-		row("race", "Calls all at once, with the same arguments. The first that does not fail wins and the others are cancelled; a replay knows which one won.", raceCall, calls("race"), args),
+			table.Opt("max", table.BoundKind, "3", "the maximum number of calls"),
+			table.Opt("until", table.CondKind, "None", "a condition such as ge(80), or a function that returns True for an acceptable result"),
+			table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max calls whose results until rejected: an error, or the last value")),
+		row("fallback", "Makes the calls one after the other, with the same arguments, until one succeeds. If all fail, the last error is reported, with notes about the others.", fallbackCall, calls("fallback"), args),
+		row("race", "Makes all calls concurrently, with the same arguments. The first that succeeds wins, and the others are cancelled. A replay returns the result of the same winner.", raceCall, calls("race"), args),
 	}
 }
 
@@ -193,12 +193,12 @@ func attemptRows() []table.Builtin {
 		{Name: "attempt", Group: table.GroupScript, Returns: "Attempt", Effect: table.Pure, Func: attemptFunc,
 			Params: []table.Param{
 				{Name: "f", Kind: table.CalledKind, Shape: table.Positional, Doc: "a function or a node"},
-				{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what it is called with"},
-				{Name: "kwargs", Kind: table.AnyKind, Shape: table.Keywords, Doc: "what it is called with by keyword"},
+				{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "the arguments of the call"},
+				{Name: "kwargs", Kind: table.AnyKind, Shape: table.Keywords, Doc: "the keyword arguments of the call"},
 			},
-			Doc: "Calls a function or a node in a run and returns its outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does so: X→Y becomes X→Attempt[Y]. " +
-				"The run goes on after a failure of the call. It does not when the run is cancelled or out of time, when a limit of the whole run is reached, and after a panic."},
-		table.TypeRow("Attempt", "The type that attempt returns: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is that of a str; by itself, the value may be anything.", table.GroupScript, flow.AttemptOf(generable.AnyT), flow.AttemptOf),
+			Doc: "Calls a function or a node in a run and returns the outcome: ok, value, error and status. While the file loads, attempt(node) is a node that does this: X→Y becomes X→Attempt[Y]. " +
+				"The run continues after a failure of the call, except when the run is cancelled or out of time, when a limit of the whole run is reached, or after a panic."},
+		table.TypeRow("Attempt", "The type that attempt returns: ok (bool), value (None on failure), error (a Failure, or None) and status (ok, failed, skipped or cancelled). Attempt[str] is the type for a str value; in Attempt by itself, the value may be anything.", table.GroupScript, flow.AttemptOf(generable.AnyT), flow.AttemptOf),
 		table.TypeRow("Failure", "The type of the error of an Attempt: kind, code, message, path and raw, each a str. A script may use the name for its own type.", table.GroupScript, engine.FailureType, nil),
 	}
 }

@@ -12,10 +12,10 @@ import (
 func chanceRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "random", Group: table.GroupScript, Returns: "float | int", Effect: table.Pure, RunOnly: "x = random()", Func: randomFunc, May: true,
-			Params: []table.Param{{Name: "n", Kind: belowKind, Default: "None", Doc: "above 0: returns an int from 0 up to and without n"}},
-			Doc:    "Returns a random number in a function that runs: a float from 0 up to and without 1, with n an int below n. It follows from the seed of the run and the place of the call, so that a run that is resumed or replayed draws the same. It is not secret: do not make keys of it."},
+			Params: []table.Param{{Name: "n", Kind: belowKind, Default: "None", Doc: "above 0: returns an int from 0 up to but not including n"}},
+			Doc:    "Returns a random number, in a running function: a float from 0 up to but not including 1 or, with n, an int below n. It is derived from the seed of the run and the place of the call, so that a resumed or replayed run draws the same number. It is not secret: do not use it to make keys."},
 		{Name: "uuid", Group: table.GroupScript, Returns: "str", Effect: table.Pure, RunOnly: "id = uuid()", Func: uuidFunc, May: true,
-			Doc: "Returns a new id in a function that runs, in the form of a random UUID. Like random, it follows from the seed of the run and the place of the call. It is not secret: do not make keys of it."},
+			Doc: "Returns a new id, in a running function, in the form of a random UUID. Like random, it is derived from the seed of the run and the place of the call. It is not secret: do not use it to make keys."},
 	}
 }
 

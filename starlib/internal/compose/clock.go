@@ -14,10 +14,10 @@ func clockRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "sleep", Group: table.GroupScript, Returns: "None", Effect: table.Recorded, RunOnly: `sleep("30s")`, Func: sleepFunc, May: true,
 			Params: []table.Param{{Name: "time", Kind: table.WaitUpTo(run.MaxSleep, "366 days"), Doc: `how long: "90s", "2m", "1h", or seconds`}},
-			Doc:    "Waits, in a function that runs, until a time has passed; other branches of the run go on. When it ends is recorded: a run that is resumed waits for what is left. In virtual time, as in tests, it takes no time."},
+			Doc:    "Waits, in a running function, for a duration; other branches of the run continue. The time at which the wait ends is recorded: a resumed run waits only for the remainder. In virtual time, as in tests, it takes no time."},
 		{Name: "now", Group: table.GroupScript, Returns: "str | float", Effect: table.Recorded, RunOnly: "started = now()", Func: nowFunc, May: true,
 			Params: []table.Param{{Name: "form", Kind: table.OneOf("text", "unix"), Default: `"text"`, Doc: `"text" is a str in UTC, "2026-01-31T09:00:00.000Z"; "unix" a float, the seconds since 1970`}},
-			Doc:    "Returns, in a function that runs, what the time is. The answer is recorded: a replay returns the same. Virtual time, as in tests, begins at 1970-01-01T00:00:00.000Z."},
+			Doc:    "Returns the current time, in a running function. The answer is recorded: a replay returns the same. Virtual time, as in tests, begins at 1970-01-01T00:00:00.000Z."},
 	}
 }
 

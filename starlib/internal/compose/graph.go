@@ -19,23 +19,23 @@ func graphRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "graph", Group: table.GroupCompose, Aside: "max_steps", Returns: "node", Effect: table.Compose, AtTop: true, Whole: true, Func: graphFunc,
 			Params: []table.Param{
-				{Name: "start", Kind: startKind, Doc: "the node that gets the input"},
-				{Name: "edges", Kind: table.Hinted(table.ListOf(edgeKind), hintEdges), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: the first edge of a node that takes its output is followed"},
+				{Name: "start", Kind: startKind, Doc: "the node that takes the input"},
+				{Name: "edges", Kind: table.Hinted(table.ListOf(edgeKind), hintEdges), Doc: "[edge(a, b), edge(b, FINISH, when = ...)]: of a node's edges, the first that takes its output is followed"},
 				{Name: "on_no_match", Kind: table.AnyOf(table.OneOf("error", "finish"), table.NodeKind), Shape: table.KeywordOnly, Default: "None",
-					Doc: `what becomes of an output that no edge takes: "error", "finish", or a node that gets it; left out, it is a mistake that there can be one`},
-				table.Opt("max_steps", table.BoundKind, "1000", "how many nodes run at most"),
-				table.Opt("output", table.TypeKind, "None", "the declared output, where it cannot be inferred"),
+					Doc: `how to handle an output that no edge takes: "error", "finish", or a node that receives it; without it, a graph in which this can happen is an error`},
+				table.Opt("max_steps", table.BoundKind, "1000", "the maximum number of node runs"),
+				table.Opt("output", table.TypeKind, "None", "the declared output type, if it cannot be inferred"),
 			},
-			Doc: "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH, or at a node that no edge leaves. Every node has its one place in the graph, and any number of edges."},
+			Doc: "Runs nodes along edges, with cycles and joins. It begins with start and ends at FINISH or at a node that no edge leaves. Every node has one place in the graph and any number of edges."},
 		{Name: "edge", Group: table.GroupCompose, Returns: "edge", Effect: table.Compose, AtTop: true, Func: edgeFunc,
 			Params: []table.Param{
 				{Name: "source", Kind: table.NodeKind, Doc: "the node that it leaves"},
 				{Name: "target", Kind: targetKind, Doc: "the node that it leads to, or FINISH"},
-				table.Opt("when", guardKind, "None", "what it takes: a condition such as ge(80), a type, a value of a bool or enum, or a function; left out, everything"),
+				table.Opt("when", guardKind, "None", "what it takes: a condition such as ge(80), a type, a value of a bool or enum, or a function; by default everything"),
 				table.Opt("map", stepNodeKind, "None", "changes the value on the way: pick(...), fn(...), or a function of it"),
 			},
-			Doc: "An edge of graph."},
-		{Name: "FINISH", Group: table.GroupCompose, Returns: "finish", Effect: table.Compose, Value: true, Doc: "Where an edge of graph leads that ends it.",
+			Doc: "Declares an edge of graph."},
+		{Name: "FINISH", Group: table.GroupCompose, Returns: "finish", Effect: table.Compose, Value: true, Doc: "The target of an edge that ends the graph.",
 			Make: func(*script.State, *table.Table) starlark.Value { return value.Finish{} }},
 	}
 }

@@ -18,9 +18,9 @@ import (
 
 var loopParams = []table.Param{
 	{Name: "next", Kind: table.NextKind, Default: "None", Doc: "a function of the output, or a node, that returns the next input or None"},
-	table.Opt("max", table.BoundKind, "1000", "the most turns"),
-	table.Opt("until", table.CondKind, "None", "ends the loop when it returns True for the output"),
-	table.Opt("repair", table.NodeKind, "None", "makes the next input of the output, with until"),
+	table.Opt("max", table.BoundKind, "1000", "the maximum number of turns"),
+	table.Opt("until", table.CondKind, "None", "ends the loop when it holds for the output"),
+	table.Opt("repair", table.NodeKind, "None", "makes the next input from the output, with until"),
 	table.Opt("on_limit", table.OneOf("fail", "last"), `"fail"`, "what happens after max turns: an error, or the last output"),
 }
 

@@ -22,22 +22,22 @@ func orchestrationRows() []table.Builtin {
 		{Name: "parallel", Group: table.GroupScript, Returns: "list", Effect: table.Pure, RunOnly: "results = parallel(f, items)", Func: parallelFunc, May: true,
 			Params: []table.Param{
 				{Name: "f", Kind: branchKind, Shape: table.Positional, Doc: "a function or node that is called with each item; or a list of calls, each (function or node, arguments...) or a function without parameters"},
-				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Default: "None", Doc: "a list; left out with a list of calls"},
-				table.Opt("limit", table.BoundKind, "16", "how many at once"),
+				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Default: "None", Doc: "a list; omitted with a list of calls"},
+				table.Opt("limit", table.BoundKind, "16", "how many calls run at once"),
 				onErrorParam,
 			},
-			Doc: "Makes calls at once, in a function that runs, and returns their results in order. Each has its own branch; what enters a branch is frozen, and what leaves it is data. The first failure ends the others, unless on_error says otherwise."},
+			Doc: "Makes calls concurrently, in a running function, and returns their results in order. Each call has its own branch: values that enter a branch are frozen, and values that leave it are data. The first failure ends the others, unless on_error says otherwise."},
 		{Name: "stream", Group: table.GroupScript, Returns: "list", Effect: table.Pure, RunOnly: "results = stream(items, f, g)", Func: streamItems, May: true,
 			Params: []table.Param{
 				{Name: "items", Kind: streamedKind, Shape: table.Positional, Doc: "a list"},
-				{Name: "stages", Kind: stageKind, Shape: table.Variadic, Doc: "functions or nodes, each called with what the one before gave"},
-				table.Opt("limit", limitsKind, "16", "how many items are in a stage at once; a list has a number for each stage"),
+				{Name: "stages", Kind: stageKind, Shape: table.Variadic, Doc: "functions or nodes, each called with the result of the one before it"},
+				table.Opt("limit", limitsKind, "16", "how many items are in a stage at once; a list sets the number for each stage"),
 				onErrorParam,
 			},
-			Doc: "Sends items through stages, in a function that runs, and returns the results of the last stage in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\" a failing item ends the others."},
+			Doc: "Sends items through stages, in a running function, and returns the results of the last stage in the order of the items. An item does not wait for the others: it enters a stage as soon as there is room. With on_error = \"raise\", a failing item ends the others."},
 		{Name: "phase", Group: table.GroupScript, Returns: "None", Effect: table.Logs, RunOnly: `phase("begin")`, Func: phaseFunc, May: true,
 			Params: []table.Param{{Name: "name", Kind: table.StrKind, Doc: "what the run does next, for people"}},
-			Doc:    "Reports to those who watch a run what it does next. It changes nothing else; positions stay as they are. It lasts until the next one at the same position."},
+			Doc:    "Reports to observers of a run what it does next. It changes nothing else; positions stay the same. A phase lasts until the next one at the same position."},
 	}
 }
 
@@ -180,7 +180,7 @@ const (
 )
 
 var onErrorParam = table.Param{Name: "on_error", Kind: table.OneOf(raiseErrors, keepErrors, dropErrors), Shape: table.KeywordOnly, Default: `"raise"`,
-	Doc: `what a failure does: "raise" ends the others and fails, "keep" returns an Attempt for each, "drop" leaves the failed ones out`}
+	Doc: `how failures are handled: "raise" ends the others and fails, "keep" returns an Attempt for each, "drop" leaves the failed ones out`}
 
 // outcomes collects the results of branches, in the order of their inputs.
 type outcomes struct {

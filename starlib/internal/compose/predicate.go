@@ -18,14 +18,14 @@ func predicateRows() []table.Builtin {
 	row := func(name string, op predicate.Op, what, doc string) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true, Doc: doc,
 			Params: []table.Param{
-				{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Shape: table.Positional, Default: "None", Skip: true, Doc: `the field to test, "a.b" for a field of a field; left out, the value itself`},
+				{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Shape: table.Positional, Default: "None", Skip: true, Doc: `the field to test, "a.b" for a nested field; by default the value itself`},
 				{Name: "value", Kind: table.AnyKind, Shape: table.Positional, Default: "None", Doc: what},
 			},
 			Func: func(c *table.Call) (starlark.Value, error) { return predicateFunc(c, op) }}
 	}
 	comparison := func(name string, op predicate.Op, what, doc string) table.Builtin {
 		b := row(name, op, what, doc)
-		b.Params = append(b.Params, table.Opt("fold", table.BoolKind, "False", `compares texts without regard to case, both in lower case: eq("yes", fold = True) holds for "YES"`))
+		b.Params = append(b.Params, table.Opt("fold", table.BoolKind, "False", `ignores case, comparing texts in lower case: eq("yes", fold = True) holds for "YES"`))
 		if op == predicate.Eq || op == predicate.Ne {
 			b.Params = append(b.Params, table.Opt("exact", table.BoolKind, "False", "an int never equals a float: eq(42, exact = True) does not hold for 42.0"))
 		}
@@ -35,18 +35,18 @@ func predicateRows() []table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupCompose, Returns: "predicate", Effect: table.Pure, May: true, Value: true, Doc: doc,
 			Make: func(*script.State, *table.Table) starlark.Value { return &value.Predicate{Pred: p} }}
 	}
-	has := row("has", predicate.Has, "what it holds", `A condition: a field is there and not None. has("tags", "urgent") holds when a list has that item, a text that part, a dict that key.`)
+	has := row("has", predicate.Has, "the item, part or key that the field must contain", `A condition: a field is present and not None. has("tags", "urgent") holds if a list contains that item, a text that part, or a dict that key.`)
 	has.Params[0] = table.Param{Name: "field", Kind: table.Naming(table.StrKind, table.FieldName), Shape: table.Positional, Doc: "the field to test"}
 	return []table.Builtin{
-		comparison("eq", predicate.Eq, "what it equals", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
-		comparison("ne", predicate.Ne, "what it does not equal", "A condition: the value is another one."),
+		comparison("eq", predicate.Eq, "the value to compare with", `A condition: the value equals this one; eq("field", x) tests a field. Conditions combine with &, | and ~; they can be checked for gaps, drawn and exported.`),
+		comparison("ne", predicate.Ne, "the value to compare with", "A condition: the value does not equal this one."),
 		comparison("gt", predicate.Gt, "a number or text", "A condition: the value is greater."),
 		comparison("ge", predicate.Ge, "a number or text", `A condition: the value is greater or equal: ge(80), ge("score", 80).`),
 		comparison("lt", predicate.Lt, "a number or text", "A condition: the value is less."),
 		comparison("le", predicate.Le, "a number or text", "A condition: the value is less or equal."),
 		row("matches", predicate.Matches, "a regular expression", "A condition: some part of the text matches a regular expression (RE2)."),
 		has,
-		constant("always", predicate.Always(), "The condition that holds for every value: what stands behind it in a branch or graph gets nothing."),
+		constant("always", predicate.Always(), "The condition that holds for every value: routes and edges after it in a branch or graph receive nothing."),
 		constant("never", predicate.Never(), "The condition that holds for no value."),
 	}
 }

@@ -12,25 +12,25 @@ import (
 )
 
 func typeMethodRows() []table.Builtin {
-	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "what a model wrote"}
+	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "the model's output"}
 	method := func(of, name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: of, Group: table.GroupTypes, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
 	}
 	field := table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.FieldName), Doc: "the name of a field"}
 	return []table.Builtin{
-		method("type", "llm_description", "str", "Describes the type to a model.", llmDescription),
-		method("type", "json_schema", "str", "Returns the JSON Schema, as text with keys in declared order.", jsonSchema,
+		method("type", "llm_description", "str", "Returns the description of the type for a model.", llmDescription),
+		method("type", "json_schema", "str", "Returns the JSON Schema as text, with keys in declared order.", jsonSchema,
 			table.Param{Name: "as_dict", Kind: table.BoolKind, Default: "False", Doc: "return a dict instead of text"},
-			table.Opt("words", table.BoolKind, "False", "with the words for what JSON Schema cannot say, x-alias and the like, so that type_from_json_schema makes this type of it; models are sent none of them")),
+			table.Opt("words", table.BoolKind, "False", "include keywords such as x-alias for what JSON Schema cannot express, so that type_from_json_schema restores this type; they are never sent to models")),
 		method("type", "prompt_fragment", "str", "Returns the text that asks a model to answer with this type.", promptFragment),
-		method("type", "from_llm_output", "value", "Reads a value from what a model wrote, leniently. Returns None when no value can be recovered.", fromLLMOutput, text),
-		method("type", "decode", "Decoded", "Reads a value from what a model wrote and reports what was repaired and what does not fit: .ok, .value, .repairs, .errors, .cost, and when it does not fit .partial and .complaint, the text to ask again with.", decodeFunc,
+		method("type", "from_llm_output", "value", "Reads a value from a model's output, leniently. Returns None if no value can be recovered.", fromLLMOutput, text),
+		method("type", "decode", "Decoded", "Reads a value from a model's output and reports what was repaired and what does not fit. The result has .ok, .value, .repairs, .errors and .cost and, if the output does not fit, .partial and .complaint, the text to ask the model again with.", decodeFunc,
 			append([]table.Param{text}, decodeParams...)...),
-		method("type", "partial", "partial", "Begins an instance that arrives field by field.", partialFunc),
+		method("type", "partial", "partial", "Returns a partial instance without fields; fields are added as they arrive.", partialFunc),
 
-		method("partial", "with_field", "partial", "Returns a version in which the field has arrived; the original is unchanged.", withField,
+		method("partial", "with_field", "partial", "Returns a copy in which the field has arrived; the original is unchanged.", withField,
 			field, table.Param{Name: "value", Kind: table.AnyKind, Doc: "what arrived"}),
-		method("partial", "get", "value", "Returns the value of a field that has arrived, else the default.", partialGet,
+		method("partial", "get", "value", "Returns the value of a field that has arrived, or else the default.", partialGet,
 			field, table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "what to return instead"}),
 		method("partial", "has", "bool", "Reports whether a field has arrived, even as None.", partialHas, field),
 		method("partial", "to_complete", "value", "Returns the instance, or None while something is missing or does not fit.", toComplete),
@@ -75,13 +75,13 @@ func decodeOption(name, doc string) table.Param {
 
 // decodeParams are the options of the decoder.
 var decodeParams = []table.Param{
-	decodeOption("level", "how far to go to make the text fit: \"strict\" repairs nothing, \"safe\" changes nothing that was said, \"loose\" guesses"),
-	decodeOption("pick", "which value to take when the text holds several that fit"),
-	decodeOption("on_bad_item", "what becomes of an item that does not fit"),
-	decodeOption("extra_keys", "what becomes of keys that are no fields"),
-	table.Opt("max_cost", decodeBound(`level = "strict" repairs nothing`), "None", "refuse a value whose repairs cost more together"),
-	table.Opt("max_depth", decodeBound("without it, 512 levels are read"), "512", "refuse lists and objects nested deeper"),
-	table.Opt("partial", table.BoolKind, "False", "read a text that was cut: the value is what is known of it"),
+	decodeOption("level", "how far to go to make the text fit: \"strict\" repairs nothing, \"safe\" does not change the meaning, \"loose\" guesses"),
+	decodeOption("pick", "which value to take if the text contains several that fit"),
+	decodeOption("on_bad_item", "how to handle a list item or dict entry that does not fit"),
+	decodeOption("extra_keys", "how to handle keys that are not fields"),
+	table.Opt("max_cost", decodeBound(`level = "strict" repairs nothing`), "None", "refuse a value whose repairs together cost more than this"),
+	table.Opt("max_depth", decodeBound("without it, 512 levels are read"), "512", "refuse lists and objects that are nested deeper than this"),
+	table.Opt("partial", table.BoolKind, "False", "accept a text that was cut off; the value holds what is known of it"),
 }
 
 func decodeFunc(c *table.Call) (starlark.Value, error) {

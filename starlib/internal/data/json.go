@@ -16,17 +16,17 @@ import (
 
 func jsonRows() []table.Builtin {
 	text := table.Param{Name: "text", Kind: table.StrKind, Doc: "JSON text"}
-	indent := table.Opt("indent", table.StrKind, `"  "`, "one step of indentation")
+	indent := table.Opt("indent", table.StrKind, `"  "`, "the text that indents one level")
 	row := func(name, returns, doc string, f func(*table.Call) (starlark.Value, error), params ...table.Param) table.Builtin {
 		return table.Builtin{Name: name, Of: "json", Whole: name == "decode", Group: table.GroupText, Params: params, Returns: returns, Doc: doc, Effect: table.Pure, Func: f}
 	}
 	return []table.Builtin{
 		table.ModuleRow("json", table.GroupText, table.Pure, "Reads and writes JSON: json.encode, json.decode, json.indent."),
-		row("encode", "str", "Writes a value as JSON on one line. Instances keep the order of their fields, dicts theirs.", jsonEncode,
+		row("encode", "str", "Returns a value as JSON on one line. Fields of instances and keys of dicts keep their order.", jsonEncode,
 			table.Param{Name: "value", Kind: table.AnyKind, Doc: "data"}),
-		row("decode", "value", "Reads strict JSON. What a model wrote is read by T.from_llm_output.", jsonDecode, text,
-			table.Param{Name: "default", Kind: table.AnyKind, Default: "(none)", Doc: "returned instead of an error when the text is not JSON"}),
-		row("indent", "str", "Lays JSON text out over lines.", jsonIndent, text, indent),
+		row("decode", "value", "Reads strict JSON. To read a model's output, use T.from_llm_output.", jsonDecode, text,
+			table.Param{Name: "default", Kind: table.AnyKind, Default: "(none)", Doc: "returned instead of an error if the text is not JSON"}),
+		row("indent", "str", "Formats JSON text over several lines.", jsonIndent, text, indent),
 	}
 }
 

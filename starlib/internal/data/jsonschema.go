@@ -16,12 +16,12 @@ func schemaTypeRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "type_from_json_schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: typeFromJSONSchema,
 			Params: []table.Param{
-				{Name: "schema", Kind: table.AnyOf(table.DictKind, table.StrKind), Doc: "the JSON Schema, as a dict or as its text"},
-				table.Opt("name", table.StrKind, "None", "the name; otherwise the variable's, else the schema's title"),
-				table.Opt("lenient", table.BoolKind, "False", "leave out what a type cannot say, with a warning, instead of refusing it"),
+				{Name: "schema", Kind: table.AnyOf(table.DictKind, table.StrKind), Doc: "the JSON Schema, as a dict or as text"},
+				table.Opt("name", table.StrKind, "None", "the name; by default the variable's, else the schema's title"),
+				table.Opt("lenient", table.BoolKind, "False", "whether to leave out what a type cannot express, with a warning, instead of failing"),
 				table.Opt("_llm_description", table.StrKind, "None", "replaces the generated description for models, verbatim"),
 			},
-			Doc: "Makes a type of a JSON Schema (draft 2020-12), such as a tool's. What the schema says and a type cannot is an error with its place in the schema."},
+			Doc: "Makes a type from a JSON Schema (draft 2020-12), such as a tool's. Anything in the schema that a type cannot express is an error, reported with its place in the schema."},
 	}
 }
 

@@ -21,7 +21,7 @@ func Rows() []table.Builtin {
 func typeRows() []table.Builtin {
 	scalar := func(name, doc string, t *generable.Type) table.Builtin {
 		return table.Builtin{Name: name, Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Doc: doc,
-			Params: []table.Param{{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "as the function of this name takes them"}},
+			Params: []table.Param{{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "the arguments of Starlark's function of the same name"}},
 			Make: func(c *script.State, _ *table.Table) starlark.Value {
 				out := &value.Type{T: t, State: c, Func: starlark.Universe[name].(*starlark.Builtin), Bare: t.Kind == generable.DictType}
 				if t.Kind == generable.ListType {
@@ -30,50 +30,50 @@ func typeRows() []table.Builtin {
 				return out
 			}}
 	}
-	name := table.Opt("_name", table.StrKind, "None", "the name, where there is no variable to take it from")
+	name := table.Opt("_name", table.StrKind, "None", "the name; by default that of the variable it is assigned to")
 	description := table.Opt("_llm_description", table.StrKind, "None", "replaces the generated description for models, verbatim")
 	doc := func(text string) table.Param {
 		return table.Param{Name: "doc", Kind: table.StrKind, Shape: table.Positional, Default: `""`, Skip: true, Doc: text}
 	}
 	return []table.Builtin{
-		scalar("str", "The type of text; called, it converts a value to text.", generable.StrT),
-		scalar("int", "The type of whole numbers of any size; called, it converts a number or text.", generable.IntT),
-		scalar("float", "The type of numbers with a fraction; called, it converts a number or text.", generable.FloatT),
-		scalar("bool", "The type of True and False; called, it returns the truth value.", generable.BoolT),
-		scalar("list", "The type of lists: list[str]; called, it makes a list that can be changed.", generable.ListOfType(generable.AnyT)),
-		scalar("dict", "The type of dicts with str keys: dict[str, int]; called, it makes a dict, also of an instance.", generable.DictOfType(generable.AnyT)),
-		scalar("any", "The type of every value, checked at run time; called, it reports whether any item is true.", generable.AnyT),
+		scalar("str", "The type of text. Called as a function, it converts a value to text.", generable.StrT),
+		scalar("int", "The type of whole numbers of any size. Called as a function, it converts a number or text.", generable.IntT),
+		scalar("float", "The type of numbers with a fraction. Called as a function, it converts a number or text.", generable.FloatT),
+		scalar("bool", "The type of True and False. Called as a function, it returns the truth value of its argument.", generable.BoolT),
+		scalar("list", "The type of lists, such as list[str]. Called as a function, it makes a mutable list.", generable.ListOfType(generable.AnyT)),
+		scalar("dict", "The type of dicts with str keys, such as dict[str, int]. Called as a function, it makes a dict, also from an instance of a schema.", generable.DictOfType(generable.AnyT)),
+		scalar("any", "The type of any value, checked at run time. Called as a function, it reports whether any item is true.", generable.AnyT),
 		{Name: "schema", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: schemaFunc,
 			Params: []table.Param{
-				doc("what an instance is, for people and models"),
+				doc("describes an instance to people and models"),
 				{Name: "more", Kind: table.DictKind, Shape: table.Positional, Default: "{}", Skip: true, Doc: "fields whose names are reserved words: {\"from\": str}"},
 				name, description,
-				streamParam("_stream", "how an instance shows itself in a stream: \"atomic\" when it is complete, \"first\" when all fields that it must have are there, \"state\" with how much has arrived"),
+				streamParam("_stream", "how an instance appears in a stream: \"atomic\" only once it is complete, \"first\" once all required fields are there, \"state\" along with how much has arrived"),
 				{Name: "fields", Kind: FieldKind, Shape: table.Keywords, Doc: "the fields: a type, or field(...)"},
 			},
-			Doc: "Declares a type with fields. It takes its name from the variable it is assigned to. T | None or a default makes a field optional."},
+			Doc: "Declares a type with fields. The type is named after the variable it is assigned to. T | None or a default makes a field optional."},
 		{Name: "field", Group: table.GroupTypes, Returns: "field", Effect: table.Pure, Func: fieldFunc,
 			Params: []table.Param{
 				{Name: "type", Kind: table.TypeKind, Doc: "the type of the field"},
 				{Name: "guide", Kind: table.StrKind, Default: `""`, Doc: "what to put there, for people and models"},
 				table.Opt("default", table.AnyKind, "(required)", "the value when the field is left out"),
-				table.Opt("ge", table.FloatKind, "None", "the least number"),
-				table.Opt("le", table.FloatKind, "None", "the greatest number"),
-				table.Opt("gt", table.FloatKind, "None", "a number that it is greater than"),
-				table.Opt("lt", table.FloatKind, "None", "a number that it is less than"),
-				table.Opt("multiple_of", table.FloatKind, "None", "a number that it is a multiple of"),
-				table.Opt("unique", table.BoolKind, "False", "no two items of a list are equal"),
-				table.Opt("min_len", table.CountKind, "None", "the least length of text, list or dict"),
-				table.Opt("max_len", table.CountKind, "None", "the greatest length of text, list or dict"),
+				table.Opt("ge", table.FloatKind, "None", "the minimum, inclusive"),
+				table.Opt("le", table.FloatKind, "None", "the maximum, inclusive"),
+				table.Opt("gt", table.FloatKind, "None", "the minimum, exclusive"),
+				table.Opt("lt", table.FloatKind, "None", "the maximum, exclusive"),
+				table.Opt("multiple_of", table.FloatKind, "None", "a number that the value must be a multiple of"),
+				table.Opt("unique", table.BoolKind, "False", "whether the items of a list must all be different"),
+				table.Opt("min_len", table.CountKind, "None", "the minimum length of a text, list or dict"),
+				table.Opt("max_len", table.CountKind, "None", "the maximum length of a text, list or dict"),
 				table.Opt("pattern", table.StrKind, "None", "a regular expression (RE2) that some part of the text must match"),
 				table.Opt("format", table.OneOf(generable.FormatNames()...), "None", "a well-known format of text"),
 				table.Opt("alias", table.AnyOf(table.StrKind, table.ListOf(table.StrKind)), "None", "other keys that are accepted when text is decoded"),
-				table.Opt("alias_only", table.BoolKind, "False", "models know the field by its alias, the first of several, and not by its name"),
-				table.Opt("dedent", table.BoolKind, "False", "the blanks that all lines of a text begin with are taken off"),
+				table.Opt("alias_only", table.BoolKind, "False", "whether models see the field under its alias (the first, if there are several) instead of its name"),
+				table.Opt("dedent", table.BoolKind, "False", "whether to remove the indentation that all lines of a text share"),
 				table.Opt("examples", table.ListKind, "None", "examples of values"),
-				table.Opt("check", table.PredicateKind, "None", "a condition as data that the value meets: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"),
-				streamParam("stream", "how it shows itself in a stream: \"atomic\" when it is complete, \"first\" before anything else of its instance, \"state\" with how much has arrived"),
-				streamParam("stream_items", "how each item of its list or dict shows itself in a stream: \"atomic\" or \"state\""),
+				table.Opt("check", table.PredicateKind, "None", "a condition that the value must meet: ~eq(0), ge(10) | eq(0), matches(\"^[A-Z]\")"),
+				streamParam("stream", "how it appears in a stream: \"atomic\" only once it is complete, \"first\" before the rest of its instance, \"state\" along with how much has arrived"),
+				streamParam("stream_items", "how each item of its list or dict appears in a stream: \"atomic\" or \"state\""),
 			},
 			Doc: "Describes a field of a schema, or a parameter of a tool or of def main."},
 		{Name: "union", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Func: unionFunc,
@@ -82,21 +82,21 @@ func typeRows() []table.Builtin {
 				{Name: "variants", Kind: table.TypeKind, Shape: table.Variadic, Doc: "the schemas"},
 				table.Opt("_tag", table.StrKind, `"type"`, "the key that holds the variant's name"),
 				name, description,
-				streamParam("_stream", "how an instance shows itself in a stream: \"atomic\" or \"state\""),
+				streamParam("_stream", "how an instance appears in a stream: \"atomic\" or \"state\""),
 			},
-			Doc: "Declares a type whose values are instances of one of several schemas, told apart by a tag. JSON that is made of such an instance starts with the tag, unless its own schema is what is wanted; of several unions that share a schema the first declared counts."},
+			Doc: "Declares a type whose values are instances of one of several schemas, distinguished by a tag. An instance written as JSON starts with the tag, unless its own schema is the expected type. If several unions share a schema, the first one declared applies."},
 		{Name: "enum", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: enumFunc,
 			Params: []table.Param{
 				{Name: "values", Kind: enumValue, Shape: table.Variadic, Doc: "the values"},
 				table.Opt("_doc", table.StrKind, `""`, "what the choice is about"),
 				table.Opt("_notes", table.DictKind, "{}", "what a value means, for people and models: {\"low\": \"can wait\"}"),
-				table.Opt("_alias", table.DictKind, "{}", "other words for a value that are accepted when text is decoded: {\"low\": [\"minor\"]}"),
+				table.Opt("_alias", table.DictKind, "{}", "other words that are accepted for a value when text is decoded: {\"low\": [\"minor\"]}"),
 				name, description,
 			},
-			Doc: "Declares a closed set of strings. Severity.low is the string."},
+			Doc: "Declares a closed set of strings. An attribute such as Severity.low is the string itself."},
 		{Name: "ref", Group: table.GroupTypes, Returns: "type", Effect: table.Pure, Whole: true, Func: refFunc,
-			Params: []table.Param{{Name: "name", Kind: table.Naming(table.StrKind, table.TypeName), Doc: "the name of a type of this file"}},
-			Doc:    "Refers to a type that is declared later, or around the reference: a recursive type."},
+			Params: []table.Param{{Name: "name", Kind: table.Naming(table.StrKind, table.TypeName), Doc: "the name of a type in this file"}},
+			Doc:    "Refers to a type that is declared later or that contains the reference, for recursive types."},
 	}
 }
 

@@ -15,16 +15,16 @@ import (
 
 func scriptRows() []table.Builtin {
 	args := table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Variadic, Doc: "values"}
-	sep := table.Opt("sep", table.StrKind, `" "`, "what to write between them")
+	sep := table.Opt("sep", table.StrKind, `" "`, "the text between the values")
 	return []table.Builtin{
 		{Name: "print", Group: table.GroupScript, Returns: "None", Effect: table.Logs, Params: []table.Param{args, sep}, Func: printFunc,
-			Doc: "Writes values to the log of the run, with the position of the node; while loading, to the output for messages."},
+			Doc: "Writes values to the log of the run, with the position of the node. While the script loads, they are written to the output for messages."},
 		{Name: "fail", Group: table.GroupScript, Returns: "None", Effect: table.Pure, Params: []table.Param{args, sep}, Func: failFunc,
-			Doc: "Ends the run, or the loading, with an error."},
-		{Name: "file", Group: table.GroupScript, Returns: "str", Effect: table.Reads, Params: []table.Param{{Name: "path", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "relative to the file that names it"}}, Whole: true, Func: fileFunc,
-			Doc: "Returns the text of a file in the script's directory or below. It is read while the script loads and belongs to its hash."},
+			Doc: "Ends the run, or the loading of the script, with an error."},
+		{Name: "file", Group: table.GroupScript, Returns: "str", Effect: table.Reads, Params: []table.Param{{Name: "path", Kind: table.Naming(table.StrKind, table.FilePath), Doc: "the path, relative to the file that names it"}}, Whole: true, Func: fileFunc,
+			Doc: "Returns the text of a file in the script's directory or below. The file is read while the script loads and is part of the script's hash."},
 		{Name: "help", Group: table.GroupScript, Returns: "None", Effect: table.Logs, Params: []table.Param{{Name: "about", Kind: table.AnyKind, Default: "None", Doc: "a builtin, a type, a node, a function, or the name of a builtin"}}, Func: helpFunc,
-			Doc: "Prints what a value is and how it is used; without an argument, all builtins."},
+			Doc: "Prints what a value is and how to use it. Without an argument, it lists all builtins."},
 	}
 }
 

@@ -31,16 +31,16 @@ func streamRows() []table.Builtin {
 	}
 	return []table.Builtin{
 		{Name: "stream", Of: "type", Group: table.GroupTypes, Returns: "stream", Effect: table.Pure, Func: streamFunc,
-			Params: append(options, table.Opt("min_text", table.CountKind, "0", "how many bytes a text grows by before feed reports it")),
-			Doc:    "Begins to decode a text that arrives in pieces. The options are those of decode."},
-		method("feed", "list", "Adds a piece of the text, which may end anywhere, and returns what became known by it: a list of events with .kind (text, field, item, variant, repair, reset), .path, .text and .value. After a reset all that was shown before is void. A stream that is closed takes no more.",
+			Params: append(options, table.Opt("min_text", table.CountKind, "0", "how many bytes a text must grow by before feed reports it")),
+			Doc:    "Returns a decoder for a text that arrives in pieces. It has the options of decode."},
+		method("feed", "list", "Adds a piece of the text, which may end anywhere, and returns a list of events that report what it adds to the value. Each event has .kind (text, field, item, variant, repair, reset), .path, .text and .value. A reset voids everything reported before. A closed stream accepts no more text.",
 			streamFeed, table.Param{Name: "text", Kind: table.StrKind, Doc: "what arrived"}),
-		method("snapshot", "value", "Returns what is known of the value: what has not arrived is absent, an instance is a dict until its fields are there, and it is None as long as nothing is known.", streamSnapshot),
+		method("snapshot", "value", "Returns what is known of the value. Parts that have not arrived are absent, an instance is a dict until its fields are there, and the value is None as long as nothing is known.", streamSnapshot),
 		method("partial", "partial", "Returns what is known of a schema or union, field by field.", streamPartial),
 		method("state", "str", `Returns how much has arrived of a path such as ".steps[2].title": "pending", "incomplete" or "complete". A path that the type does not have is an error.`,
-			streamState, table.Param{Name: "path", Kind: table.StrKind, Default: `""`, Doc: "where in the value; empty for the whole"}),
-		method("close", "Decoded", "Ends the text and returns what it was read as, like decode.",
-			streamClose, table.Opt("cut", table.BoolKind, "False", "the text ends early: the value is what is known of it")),
+			streamState, table.Param{Name: "path", Kind: table.StrKind, Default: `""`, Doc: "where in the value; empty for the whole value"}),
+		method("close", "Decoded", "Ends the text and returns the result of decoding it, like decode.",
+			streamClose, table.Opt("cut", table.BoolKind, "False", "whether the text was cut off; the value then holds what is known of it")),
 	}
 }
 

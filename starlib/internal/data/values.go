@@ -23,19 +23,19 @@ func valueRows() []table.Builtin {
 			Params: []table.Param{value, {Name: "type", Kind: typesKind, Doc: "a type, or a tuple of types"}},
 			Doc:    "Reports whether a value is of a type."},
 		{Name: "typeof", Group: table.GroupValues, Returns: "type", Effect: table.Pure, Func: typeofFunc, Params: []table.Param{value},
-			Doc: "Returns the type of a value: the schema of an instance, list[any] of a list. Of a node it returns .input and .output, the types of what the node takes and returns."},
+			Doc: "Returns the type of a value: the schema of an instance, list[any] for a list. For a node, the result has .input and .output, the types that the node takes and returns."},
 		{Name: "replace", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Whole: true, Func: replaceFunc,
 			Params: []table.Param{
 				{Name: "value", Kind: recordKind, Shape: table.Positional, Doc: "an instance of a schema"},
-				{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: "the fields that change"},
+				{Name: "fields", Kind: table.AnyKind, Shape: table.Keywords, Doc: "the fields to change"},
 			},
-			Doc: "Returns an instance with some fields changed; the original stays as it is."},
+			Doc: "Returns a copy of an instance with some fields changed; the original is unchanged."},
 		{Name: "match", Group: table.GroupValues, Returns: "value", Effect: table.Pure, Whole: true, Func: matchFunc,
 			Params: []table.Param{value,
-				{Name: "cases", Kind: table.DictKind, Doc: "{Type: function}, or values of an enum, True, False, None as keys; the first that fits is called with the value"},
-				table.Opt("otherwise", table.CallKind, "None", "called when no case fits"),
+				{Name: "cases", Kind: table.DictKind, Doc: "{Type: function}, or values of an enum, True, False or None as keys; the first function whose key fits is called with the value"},
+				table.Opt("otherwise", table.CallKind, "None", "called with the value if no case fits"),
 			},
-			Doc: "Calls the function of the case that fits and returns its result. Every variant of a union must have a case."},
+			Doc: "Calls the function of the first case that fits and returns its result. Every variant of a union must have a case."},
 	}
 }
 
@@ -174,14 +174,14 @@ func unmatched(c *table.Call, v starlark.Value, cases *starlark.Dict) (of *gener
 func describeRows() []table.Builtin {
 	return []table.Builtin{
 		{Name: "describe", Group: table.GroupValues, Returns: "str", Effect: table.Pure, May: true, Func: describeFunc,
-			Params: []table.Param{{Name: "about", Kind: table.AnyKind, Doc: "a node, a type, a function, a builtin, an instance"}},
-			Doc:    "Returns the text that help prints: of a node its name, its types, where it was made, and the same of its parts."},
+			Params: []table.Param{{Name: "about", Kind: table.AnyKind, Doc: "a node, a type, a function, a builtin or an instance"}},
+			Doc:    "Returns the text that help prints. For a node, this is its name, its types and where it was made, and the same for each of its parts."},
 		{Name: "sum", Group: table.GroupValues, Returns: "value", Effect: table.Pure, May: true, Whole: true, Func: sumFunc,
 			Params: []table.Param{
-				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Doc: "numbers, or with start = [] lists; True counts as 1"},
-				{Name: "start", Kind: table.AnyKind, Default: "0", Doc: "what the items are added to"},
+				{Name: "items", Kind: table.ItemsKind, Shape: table.Positional, Doc: "numbers or, with start = [], lists; True counts as 1"},
+				{Name: "start", Kind: table.AnyKind, Default: "0", Doc: "the value that the items are added to"},
 			},
-			Doc: "Adds up numbers, or with start = [] joins lists."},
+			Doc: "Adds up numbers or, with start = [], joins lists."},
 	}
 }
 

@@ -22,7 +22,7 @@ const DefaultTouchTimeout = 30 * time.Second
 
 var (
 	secretTextKind = &table.Kind{Word: "str or env.secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Masked], value.As[*value.Secret])}
-	timeoutParam   = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the longest it may take: "90s", "2m", or seconds`)
+	timeoutParam   = table.Opt("timeout", table.TimeUpTo(24*time.Hour, "a day"), `"30s"`, `the time limit: "90s", "2m", or seconds`)
 )
 
 // commandKind takes a command and its arguments. No shell splits a command line.
@@ -40,11 +40,11 @@ var commandKind = table.Hinted(table.ListOf(table.StrKind), func(v starlark.Valu
 })
 
 func capabilityRows() []table.Builtin {
-	path := table.Param{Name: "path", Kind: table.StrKind, Doc: "relative to the working directory, or absolute, with /; inside of a granted directory"}
-	url := table.Param{Name: "url", Kind: secretTextKind, Doc: "http or https, without name and password"}
-	headers := table.Opt("headers", table.DictKind, "{}", "by name; a value is a str or env.secret(...)")
-	body := table.Opt("body", secretTextKind, "None", "what is sent")
-	data := table.Opt("json", table.AnyKind, "(none)", "data that is sent as JSON, instead of body")
+	path := table.Param{Name: "path", Kind: table.StrKind, Doc: "the path, absolute or relative to the working directory, with / as separator; inside a granted directory"}
+	url := table.Param{Name: "url", Kind: secretTextKind, Doc: "an http or https URL, without user name and password"}
+	headers := table.Opt("headers", table.DictKind, "{}", "the headers by name; a value is a str or env.secret(...)")
+	body := table.Opt("body", secretTextKind, "None", "the body of the request")
+	data := table.Opt("json", table.AnyKind, "(none)", "data to send as JSON, instead of body")
 	module := func(name, doc string) table.Builtin {
 		row := table.ModuleRow(name, table.GroupWorld, table.Granted, doc)
 		row.May = true
@@ -59,31 +59,31 @@ func capabilityRows() []table.Builtin {
 		return p
 	}
 	return []table.Builtin{
-		module("sh", "Runs commands that are granted by --allow-exec, without a shell: sh.run."),
-		row("sh", "run", "Completed", "Runs a command and returns its exit code and output. Of the host's environment it sees PATH and the granted variables alone; it is killed with all that it started when its time is up and when the run ends.",
-			table.Param{Name: "command", Kind: commandKind, Doc: "the command and its arguments, each as it is: [\"git\", \"log\"]"},
-			table.Opt("input", secretTextKind, "None", "what it reads from its standard input"),
-			table.Opt("dir", table.StrKind, "None", "where it runs: the working directory, or a granted directory or one inside")),
-		module("http", "Makes requests to hosts that are granted by --allow-net: http.get, http.post, http.request."),
+		module("sh", "Runs commands granted by --allow-exec, without a shell: sh.run."),
+		row("sh", "run", "Completed", "Runs a command and returns its exit code and output. The command sees only PATH and the granted variables of the host's environment. It is killed, with everything that it started, when its time is up and when the run ends.",
+			table.Param{Name: "command", Kind: commandKind, Doc: "the command and its arguments, each passed verbatim: [\"git\", \"log\"]"},
+			table.Opt("input", secretTextKind, "None", "the text for its standard input"),
+			table.Opt("dir", table.StrKind, "None", "where it runs: by default the working directory, else a granted directory or one inside it")),
+		module("http", "Makes requests to hosts granted by --allow-net: http.get, http.post, http.request."),
 		row("http", "get", "HTTPResponse", "Fetches a URL. A status such as 404 is not a failure.", url, headers),
-		row("http", "post", "HTTPResponse", "Sends something to a URL.", url, body, data, headers),
-		row("http", "request", "HTTPResponse", "Makes a request of any method.", table.Param{Name: "method", Kind: table.StrKind, Doc: "GET, PUT, DELETE, ..."}, url, body, data, headers),
-		module("fs", "Reads and writes files in directories that are granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."),
+		row("http", "post", "HTTPResponse", "Sends a POST request to a URL.", url, body, data, headers),
+		row("http", "request", "HTTPResponse", "Makes a request with any method.", table.Param{Name: "method", Kind: table.StrKind, Doc: "GET, PUT, DELETE, ..."}, url, body, data, headers),
+		module("fs", "Reads and writes files in directories granted by --allow-fs: fs.read, fs.write, fs.list, fs.exists, fs.stat, fs.remove."),
 		row("fs", "read", "str", "Returns the text of a file.", path,
-			table.Opt("limit", table.LeastKind(1, diag.WrongArgument), "None", "read this many bytes at most; without it a file of more than 1 MiB is an error")),
-		row("fs", "write", "None", "Writes a file as a whole: it has the new text or the old one, never a part. Directories that are missing are made.", path,
-			table.Param{Name: "text", Kind: table.StrKind, Doc: "what the file holds from then on"}),
-		row("fs", "list", "list[str]", "Lists what is in a directory, sorted; the name of a directory ends with /.", optional(path, `"."`),
-			table.Opt("pattern", table.StrKind, "None", "return the paths inside that match: *.md, or **/*.md at any depth")),
-		row("fs", "exists", "bool", "Reports whether there is something at a path.", path),
-		row("fs", "stat", "FileStat", "Returns what is at a path: path, kind (file, dir or other), size and modified.", path),
-		row("fs", "remove", "None", "Removes a file, or a directory that is empty. A path that does not exist is not a failure.", path),
-		module("env", "Reads environment variables that are granted by --allow-env: env.get, env.secret."),
-		row("env", "get", "str", "Returns the value of a variable, or the default when it is not set. The value is recorded; a variable whose name says that it is a secret is read by env.secret.",
-			table.Param{Name: "name", Kind: table.StrKind, Doc: "of the variable"},
-			table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "returned when it is not set"}),
-		row("env", "secret", "Secret", "Returns the value of a variable in a form that is never shown, recorded or sent to a model, and that can be put into a request: \"Bearer \" + env.secret(\"API_TOKEN\"). It is an error when it is not set.",
-			table.Param{Name: "name", Kind: table.StrKind, Doc: "of the variable"}),
+			table.Opt("limit", table.LeastKind(1, diag.WrongArgument), "None", "read at most this many bytes; without it, a file of more than 1 MiB is an error")),
+		row("fs", "write", "None", "Writes a file as a whole: the file has either the new text or the old one, never a part. Missing directories are created.", path,
+			table.Param{Name: "text", Kind: table.StrKind, Doc: "the new text of the file"}),
+		row("fs", "list", "list[str]", "Lists the content of a directory, sorted. The name of a directory ends with /.", optional(path, `"."`),
+			table.Opt("pattern", table.StrKind, "None", "list instead the paths inside it that match: *.md, or **/*.md at any depth")),
+		row("fs", "exists", "bool", "Reports whether a path exists.", path),
+		row("fs", "stat", "FileStat", "Returns information about a path: path, kind (file, dir or other), size and modified.", path),
+		row("fs", "remove", "None", "Removes a file or an empty directory. A path that does not exist is not a failure.", path),
+		module("env", "Reads environment variables granted by --allow-env: env.get, env.secret."),
+		row("env", "get", "str", "Returns the value of a variable, or the default if it is not set. The value is recorded. Use env.secret for a variable whose name indicates a secret.",
+			table.Param{Name: "name", Kind: table.StrKind, Doc: "the name of the variable"},
+			table.Param{Name: "default", Kind: table.AnyKind, Default: "None", Doc: "returned if the variable is not set"}),
+		row("env", "secret", "Secret", "Returns the value of a variable in a form that is never shown, recorded or sent to a model, and that can be used in a request: \"Bearer \" + env.secret(\"API_TOKEN\"). A variable that is not set is an error.",
+			table.Param{Name: "name", Kind: table.StrKind, Doc: "the name of the variable"}),
 	}
 }
 

@@ -94,7 +94,7 @@ func overview(t *table.Table) string {
 		}
 		out.WriteByte('\n')
 	}
-	return out.String() + "help(x) tells more about x."
+	return out.String() + "help(x) prints more about x."
 }
 
 // help returns the help of one row.
@@ -116,7 +116,7 @@ func help(b *table.Builtin) string {
 		fmt.Fprintf(&out, "): %s\n", p.Doc)
 	}
 	if b.InRun != nil {
-		out.WriteString("\nIn a function that runs:\n" + help(b.InRun))
+		out.WriteString("\nIn a running function:\n" + help(b.InRun))
 	}
 	return strings.TrimRight(out.String(), "\n")
 }

@@ -33,10 +33,10 @@ func Reference(t *table.Table) string {
 const referenceHead = `# Language reference
 
 Scripts are [Starlark](https://github.com/bazelbuild/starlark/blob/master/spec.md) with ` + "`while`" + `, sets, recursion and statements at the top level.
-This page lists what agentscript adds to it. It is made from the table that the builtins run by.
+This page lists what agentscript adds to it. It is generated from the table that defines the builtins.
 
-A parameter before ` + "`/`" + ` is given by position alone, one after ` + "`*`" + ` by keyword alone; all others either way.
-Below each signature stands an example; behind ` + "`#`" + ` is what it evaluates to. In the examples ` + "`Draft`" + ` is a schema with a title and a
+A parameter before ` + "`/`" + ` is passed by position only, one after ` + "`*`" + ` by keyword only; all others either way.
+Below each signature is an example; the comment after ` + "`#`" + ` is its value. In the examples ` + "`Draft`" + ` is a schema with a title and a
 score, ` + "`Good`" + ` and ` + "`Bad`" + ` are the variants of a verdict, and ` + "`writer`" + `, ` + "`critic`" + `, ` + "`judge`" + ` and others are nodes.
 `
 
@@ -97,7 +97,7 @@ func reference(b *table.Builtin, out *strings.Builder) {
 		fmt.Fprintf(out, "\n```python\n%s\n```\n", example)
 	}
 	if f := b.InRun; f != nil {
-		fmt.Fprintf(out, "\nIn a function that runs it makes calls:\n\n```python\n%s -> %s\n```\n\n%s\n", f.Signature(), f.Returns, f.Doc)
+		fmt.Fprintf(out, "\nIn a running function, it makes calls:\n\n```python\n%s -> %s\n```\n\n%s\n", f.Signature(), f.Returns, f.Doc)
 	}
 	switch b.Effect {
 	case table.Reads:

@@ -52,7 +52,7 @@ func resultName(t *generable.Type) string {
 
 // referResults writes the section of the reference about the values that builtins return.
 func referResults(t *table.Table, out *strings.Builder) {
-	out.WriteString("\n## What builtins return\n\nThe members of values that builtins return or call functions with. A value is read by `x.member`.\n")
+	out.WriteString("\n## What builtins return\n\nThe members of values that builtins return or pass to functions. A member is read as `x.member`.\n")
 	for _, r := range results {
 		name := resultName(r)
 		fmt.Fprintf(out, "\n### Members of %s\n\n%s.", name, r.Doc)

@@ -32,45 +32,45 @@ const mostPrepared = 10_000
 
 var (
 	agentParam = table.Param{Name: "agent", Kind: table.Naming(table.StrKind, table.AgentName), Doc: `the name of the agent, "coder#1" for the second of that name, "*" for any`}
-	whenParam  = table.Opt("when", table.StrKind, "None", "answers only when the last message of the user contains this text")
-	delayParam = table.Opt("delay", table.TimeUpTo(24*time.Hour, "a day"), "None", "how long the answer takes, in time that the test does not wait for")
-	toolParam  = table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName, table.OperationName), Doc: `the name of the tool; "files.read" of a server's; or of an operation: "sh.run", "http.get", "fs.write"`}
+	whenParam  = table.Opt("when", table.StrKind, "None", "answers only if the last user message contains this text")
+	delayParam = table.Opt("delay", table.TimeUpTo(24*time.Hour, "a day"), "None", "how long the answer takes, in virtual time, for which the test does not wait")
+	toolParam  = table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName, table.OperationName), Doc: `the name of the tool, "files.read" for a server's tool, or the name of an operation: "sh.run", "http.get", "fs.write"`}
 )
 
 // answerRows returns the methods that prepare answers.
 func answerRows() []table.Builtin {
 	return []table.Builtin{
-		row("reply", "None", replyFunc, "Answers calls of an agent's model, in order and each once. Answers that are left over fail the test.",
+		row("reply", "None", replyFunc, "Answers calls of an agent's model: the answers are used in order, each once. Unused answers fail the test.",
 			agentParam,
 			table.Param{Name: "answers", Kind: table.AnyKind, Shape: table.Variadic, Doc: "a str is the text of the answer; t.call(...), or a list of them, are calls of tools; everything else is sent as JSON"},
 			whenParam, delayParam),
 		row("on", "None", onFunc, "Answers any number of calls of an agent's model.",
 			agentParam, table.Param{Name: "answer", Kind: table.AnyKind, Doc: "the answer, as for t.reply"}, whenParam, delayParam),
-		row("fail", "None", failFunc, "Lets calls of an agent's model fail.",
+		row("fail", "None", failFunc, "Makes calls of an agent's model fail.",
 			agentParam, table.Param{Name: "kind", Kind: table.OneOf(failures...), Doc: "the kind of the failure"},
-			table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "what the provider says"},
-			table.Opt("times", timesKind, "1", "how many attempts fail: a call that fails by what passes, such as overloaded, is tried again, up to four times in all"),
-			table.Opt("status", table.LeastKind(100, diag.WrongArgument), "None", "the status of HTTP"),
-			table.Opt("retry_after", table.TimeUpTo(24*time.Hour, "a day"), "None", "when the provider wants to be asked again"), whenParam, delayParam),
-		row("call", "toolcall", callFunc, "Is a model's call of a tool, for t.reply and t.on.",
+			table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "the provider's message"},
+			table.Opt("times", timesKind, "1", "how many attempts fail; a call with a transient failure, such as overloaded, is retried, up to four attempts in all"),
+			table.Opt("status", table.LeastKind(100, diag.WrongArgument), "None", "the HTTP status"),
+			table.Opt("retry_after", table.TimeUpTo(24*time.Hour, "a day"), "None", "how long the provider asks to wait before the next attempt"), whenParam, delayParam),
+		row("call", "toolcall", callFunc, "Returns a model's tool call, for t.reply and t.on.",
 			table.Param{Name: "name", Kind: table.StrKind, Shape: table.Positional, Doc: "the name of the tool, as the model sees it"},
 			table.Param{Name: "args", Kind: table.AnyKind, Shape: table.Keywords, Doc: "its arguments"}),
-		row("pieces", "pieces", piecesFunc, "Is an answer that is streamed in these pieces, for t.reply and t.on.",
+		row("pieces", "pieces", piecesFunc, "Returns an answer that is streamed in these pieces, for t.reply and t.on.",
 			table.Param{Name: "pieces", Kind: table.StrKind, Shape: table.Variadic, Doc: "the parts of the text"}),
-		row("tool", "None", toolFunc, "Answers calls of a tool or an operation instead of making them: in order, the last result again and again. Results that are left over fail the test; a function may be left over.",
-			toolParam, table.Param{Name: "results", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what the calls return; a function returns it from a dict of the arguments"},
+		row("tool", "None", toolFunc, "Answers calls of a tool or an operation instead of making them: the results are used in order, and the last one is repeated. Unused results fail the test; a function may stay unused.",
+			toolParam, table.Param{Name: "results", Kind: table.AnyKind, Shape: table.Variadic, Doc: "what the calls return; a function takes a dict of the arguments and returns the result"},
 			table.Opt("fail", table.StrKind, "None", "the calls fail with this message")),
-		row("serve", "None", serveFunc, "Says which tools an MCP server lists, so that none is started. t.tool answers their calls. A list that nobody asks for fails the test.",
+		row("serve", "None", serveFunc, "Sets the tools that an MCP server lists, so that no server is started. t.tool answers their calls. A list that is never requested fails the test.",
 			table.Param{Name: "server", Kind: table.Naming(table.StrKind, table.ServerName), Doc: "the name of the server"},
-			table.Param{Name: "tools", Kind: table.DictKind, Doc: `parameters by name of the tool: {"read": {"path": str}}`}),
-		row("approve", "None", approveFunc, "Decides where a person would: about calls of a tool that rules want approved, or about approve(...) of the script. Decisions that are left over fail the test.",
+			table.Param{Name: "tools", Kind: table.DictKind, Doc: `the parameters of each tool, by its name: {"read": {"path": str}}`}),
+		row("approve", "None", approveFunc, "Decides in place of a person, about tool calls that need approval by the rules or about approve(...) of the script. Unused decisions fail the test.",
 			table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName), Default: "None", Doc: "the name of the tool; None for the questions of the script"},
 			table.Param{Name: "approved", Kind: table.BoolKind, Default: "True", Doc: "whether it is approved"},
 			table.Opt("reason", table.StrKind, "None", "why not, or a remark"),
 			table.Opt("edit", table.AnyKind, "(none)", "approves it with these arguments, or this value, instead")),
-		row("clock", "None", clockFunc, "Says what the time is when the test begins: now() of the scripts returns it, with what has passed since of the time of the test. Without it that time begins in 1970.",
-			table.Param{Name: "at", Kind: momentKind, Doc: `in RFC 3339: "2026-01-31T09:00:00Z"`}),
-		row("replay", "None", replayFunc, "Answers from a record of agentscript run --record what the test does not answer itself.",
+		row("clock", "None", clockFunc, "Sets the time at which the test begins. In scripts, now() returns this time plus the virtual time that has passed since. By default, the time begins in 1970.",
+			table.Param{Name: "at", Kind: momentKind, Doc: `the time in RFC 3339: "2026-01-31T09:00:00Z"`}),
+		row("replay", "None", replayFunc, "Answers from a record of agentscript run --record everything that the test does not answer itself.",
 			table.Param{Name: "file", Kind: table.Naming(table.StrKind, table.RecordPath), Doc: "the record, relative to the test file"}),
 		row("dir", "str", dirFunc, "Returns a directory that belongs to this test, and lets its run read and write there."),
 	}

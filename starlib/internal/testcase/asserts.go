@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	got     = table.Param{Name: "got", Kind: table.AnyKind, Doc: "the value that the test has"}
-	want    = table.Param{Name: "want", Kind: table.AnyKind, Doc: "the value that it expects"}
+	got     = table.Param{Name: "got", Kind: table.AnyKind, Doc: "the actual value"}
+	want    = table.Param{Name: "want", Kind: table.AnyKind, Doc: "the expected value"}
 	about   = table.Param{Name: "message", Kind: table.StrKind, Default: "None", Doc: "what is tested, for the report"}
 	anyCall = table.Naming(table.StrKind, table.AgentName, table.ToolName, table.OperationName)
 	ofParam = table.Param{Name: "name", Kind: anyCall, Doc: `the agent, "tool:search" or "search" for a tool, or an operation such as "http.get"`}
@@ -41,20 +41,20 @@ func assertRows() []table.Builtin {
 			table.Param{Name: "outcome", Kind: table.AnyKind, Doc: "what attempt(...) returned"},
 			table.Opt("kind", table.StrKind, "None", "the kind of the error"), table.Opt("code", table.StrKind, "None", "its code"),
 			table.Opt("message", table.StrKind, "None", "a part of its message")),
-		row("calls", "list[TestCall]", callsFunc, "Lists the calls of an agent's model, a tool or an operation that were made by now. Calls of tools that were denied, or had bad arguments, were not: see t.denied.", ofParam),
+		row("calls", "list[TestCall]", callsFunc, "Lists the calls of an agent's model, a tool or an operation that have been made so far. Tool calls that were denied or had bad arguments are not included: see t.denied.", ofParam),
 		row("request", "TestCall", requestFunc, "Returns one call of an agent's model, a tool or an operation.", ofParam,
-			table.Param{Name: "index", Kind: table.IntKind, Default: "0", Doc: "which of them; -1 is the last"}),
-		row("called", "None", calledFunc, "Fails the test unless something was called. A tool was when it ran, or t.tool answered for it.", ofParam,
-			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "exactly so often; without it at least once")),
+			table.Param{Name: "index", Kind: table.IntKind, Default: "0", Doc: "which of the calls; -1 is the last"}),
+		row("called", "None", calledFunc, "Fails the test unless something was called. A tool was called if it ran or if t.tool answered for it.", ofParam,
+			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "the exact number of times; by default at least once")),
 		row("never", "None", neverFunc, "Fails the test if something was called.", ofParam),
-		row("denied", "None", deniedFunc, "Fails the test unless a model asked for calls of a tool that were not made: a rule or a person denied them, or their arguments did not fit.",
-			table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName), Doc: `the tool; "files.read" of a server's`},
-			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "exactly so often; without it at least once")),
-		row("order", "None", orderFunc, "Fails the test unless the first calls of several were made one after the other.",
-			table.Param{Name: "names", Kind: anyCall, Shape: table.Variadic, Doc: "as for t.calls, in the order that is expected"}),
-		row("events", "list[str]", eventsFunc, "Lists what happened by now: a line for each start and end of a node, a call and a tool, without ids and times."),
-		row("snapshot", "None", snapshotFunc, "Compares a value with the one that --update stored beside the test file.", got,
-			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "its name in the test; without one they are numbered"}),
+		row("denied", "None", deniedFunc, "Fails the test unless a model requested calls of a tool that were not made because a rule or a person denied them or because their arguments did not fit.",
+			table.Param{Name: "name", Kind: table.Naming(table.StrKind, table.ToolName), Doc: `the tool; "files.read" for a server's tool`},
+			table.Opt("times", table.LeastKind(0, diag.WrongArgument), "None", "the exact number of times; by default at least once")),
+		row("order", "None", orderFunc, "Fails the test unless the first calls of these names were made in the order given.",
+			table.Param{Name: "names", Kind: anyCall, Shape: table.Variadic, Doc: "names as for t.calls, in the expected order"}),
+		row("events", "list[str]", eventsFunc, "Lists what has happened so far: a line for each start and end of a node, a call and a tool, without ids and times."),
+		row("snapshot", "None", snapshotFunc, "Compares a value with the one that --update stored next to the test file.", got,
+			table.Param{Name: "name", Kind: table.StrKind, Default: "None", Doc: "its name in the test; without a name, snapshots are numbered"}),
 		row("skip", "None", skipFunc, "Ends the test as skipped.", table.Param{Name: "reason", Kind: table.StrKind, Doc: "why"}),
 	}
 }

@@ -18,11 +18,11 @@ func Rows() []table.Builtin {
 
 func subtestRows() []table.Builtin {
 	return []table.Builtin{
-		row("test", "None", testFunc, "Runs a function as a test inside of this one: the others run although it fails. What it prepares is for it alone, and its t sees its own calls.",
+		row("test", "None", testFunc, "Runs a function as a test inside this one. If it fails, the others still run. What it prepares is for it alone, and its t sees only its own calls.",
 			table.Param{Name: "name", Kind: table.StrKind, Doc: "its name"},
 			table.Param{Name: "f", Kind: table.CallKind, Doc: "takes its own t"}),
 		row("each", "None", eachFunc, "Runs a function as a test for each row of a table, as t.test does.",
-			table.Param{Name: "rows", Kind: table.AnyOf(table.DictKind, table.ListKind), Doc: "a dict of rows by name, or a list; a row that is a dict or record with a name is called by it"},
+			table.Param{Name: "rows", Kind: table.AnyOf(table.DictKind, table.ListKind), Doc: "a dict of rows by name, or a list; a row that is a dict or record with a name is named after it"},
 			table.Param{Name: "f", Kind: table.CallKind, Doc: "takes its own t and the row"}),
 	}
 }

@@ -145,32 +145,32 @@ func hashOf(v generable.Value) uint64 {
 var (
 	RepairType = schemaOf("Repair", "One change that the decoder made",
 		member("kind", generable.StrT, "unquoted, truncated, enum-fold and others: docs/decoding.md lists them"),
-		member("path", generable.StrT, "where in the value: .plan.steps[2]"),
+		member("path", generable.StrT, "the place in the value: .plan.steps[2]"),
 		member("before", generable.StrT, "what was written"),
 		member("after", generable.StrT, "what was read"))
 	FieldErrorType = schemaOf("FieldError", "One thing that does not fit a type",
-		member("path", generable.StrT, "where in the value: .plan.steps[2]"),
+		member("path", generable.StrT, "the place in the value: .plan.steps[2]"),
 		member("expected", generable.StrT, "what the type wants"),
 		member("got", generable.StrT, "what was written"),
 		member("hint", generable.StrT, "what to do about it; may be empty"),
-		member("message", generable.StrT, "all of it as one sentence"))
-	DecodedType = schemaOf("Decoded", "What a text of a model was read as: T.decode and stream.close return it",
-		member("ok", generable.BoolT, "whether a value was read that fits"),
-		member("value", generable.AnyT, "the value; None when none fits"),
-		member("repairs", generable.ListOfType(RepairType), "what was changed to read it"),
+		member("message", generable.StrT, "all of this as one sentence"))
+	DecodedType = schemaOf("Decoded", "The result of decoding a model's text, as T.decode and stream.close return it",
+		member("ok", generable.BoolT, "whether a value that fits was read"),
+		member("value", generable.AnyT, "the value; None if none fits"),
+		member("repairs", generable.ListOfType(RepairType), "what was changed to read the value"),
 		member("errors", generable.ListOfType(FieldErrorType), "what does not fit"),
-		member("cost", generable.IntT, "what the repairs cost together"),
+		member("cost", generable.IntT, "the total cost of the repairs"),
 		member("partial", generable.AnyT, "what is known of a value that does not fit"),
-		member("complaint", generable.StrT, "the text to ask the model again with; empty when ok"))
-	StreamEventType = schemaOf("StreamEvent", "What became known while a text arrived: stream.feed returns a list of them",
+		member("complaint", generable.StrT, "the text to ask the model again with; empty if ok"))
+	StreamEventType = schemaOf("StreamEvent", "An event of a text that arrives in pieces; stream.feed returns a list of them",
 		member("kind", generable.StrT, "text, field, item, variant, repair or reset"),
-		member("path", generable.StrT, "where in the value"),
-		member("text", generable.StrT, "the text that arrived; of kind variant its name, of kind repair what was repaired, of kind reset the reason"),
-		member("value", generable.AnyT, "of kinds field and item, the value that is complete"))
-	TokenType = schemaOf("Token", "A piece of an answer: agent(on_token = ...) is called with it",
+		member("path", generable.StrT, "the place in the value"),
+		member("text", generable.StrT, "the text that arrived; for kind variant its name, for kind repair the kind of the repair, for kind reset the reason"),
+		member("value", generable.AnyT, "for kinds field and item, the complete value"))
+	TokenType = schemaOf("Token", "A piece of an answer, as agent(on_token = ...) receives it",
 		member("kind", generable.StrT, "text, reasoning or call"),
 		member("text", generable.StrT, "the piece"),
-		member("tool", generable.OneOf(generable.StrT, generable.NoneT), "of kind call, the tool's name once it is known"),
+		member("tool", generable.OneOf(generable.StrT, generable.NoneT), "for kind call, the tool's name once it is known"),
 		member("attempt", generable.IntT, "which attempt of the call it belongs to, from 1"))
 )
 
