@@ -120,6 +120,9 @@ func (w *Worker) session(ctx context.Context, e *engine.Effect, r *session.Reque
 		return engine.Failed(engine.Errorf(engine.KindConfig, diag.NoSession, "the run has session %q, and the worker %s keeps no sessions", r.ID, w.name).
 			WithHelp("start the workers with --session-store DIR, which all of them reach; in Go set Options.Sessions")), false
 	}
+	if r.Op == session.OpSave {
+		ctx = context.WithoutCancel(ctx) // all of it is saved, or nothing
+	}
 	ended := func(ctx context.Context, run string) (bool, error) { return w.runEnded(ctx, run, e.Run) }
 	return (&session.Keeper{Store: w.opts.Sessions, Ended: ended, Wait: waitForSession}).Do(ctx, e.Run, r)
 }

@@ -131,7 +131,7 @@ func (k *Keeper) take(ctx context.Context, open engine.OpenSession, run string, 
 }
 
 // save replaces the entries. It saves nothing if the run no longer has the session: it has ended, another run has taken the session,
-// the session was deleted, or a run of one machine has changed an entry. Once it has begun to write, ctx no longer ends it.
+// the session was deleted, or a run of one machine has changed an entry. A context that ends may leave a part of the entries saved.
 func (k *Keeper) save(ctx context.Context, open engine.OpenSession, run string, r *Request) error {
 	holder, err := open.Load(ctx, holderKey)
 	if err != nil {
@@ -159,7 +159,7 @@ func (k *Keeper) save(ctx context.Context, open engine.OpenSession, run string, 
 	}
 	for _, key := range keys {
 		mine := r.Entries[key]
-		now, err := open.Save(context.WithoutCancel(ctx), key, opOf(run, key, mine.Version), mine.Text)
+		now, err := open.Save(ctx, key, opOf(run, key, mine.Version), mine.Text)
 		if err != nil {
 			return err
 		}
