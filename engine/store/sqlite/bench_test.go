@@ -49,7 +49,7 @@ func raw(b *testing.B) *sql.Stmt {
 // takes longer: flows share the cost of a commit.
 func BenchmarkPut(b *testing.B) {
 	for _, flows := range []int{1, 16, 64} {
-		for _, slower := range []time.Duration{0, 250 * time.Microsecond} {
+		for _, slower := range []time.Duration{0, 150 * time.Microsecond, 250 * time.Microsecond} {
 			name := func(what string) string {
 				if slower == 0 {
 					return fmt.Sprintf("%d/%s", flows, what)
