@@ -151,7 +151,7 @@ func keep(b *exec.Branch) error {
 // takeDeferred takes a session that another process keeps.
 func takeDeferred(b *exec.Branch) error {
 	s := b.Run.Spec.Session
-	out := b.Do(deferred(b, &session.Request{Op: session.OpTake, ID: s.ID, Script: s.Script}), nil)
+	out := b.Do(effectOf(b, session.OpTake, &session.Request{Op: session.OpTake, ID: s.ID, Script: s.Script}), nil)
 	if out.Err != nil {
 		return out.Err
 	}
@@ -181,19 +181,21 @@ func saveDeferred(b *exec.Branch, transcript string) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	if out := b.Do(deferred(b, &session.Request{Op: session.OpSave, ID: s.ID, Script: s.Script, Entries: entries}), nil); out.Err != nil {
+	req := &session.Request{Op: session.OpSave, ID: s.ID, Script: s.Script, Entries: entries}
+	if out := b.Do(effectOf(b, session.OpSave, req), nil); out.Err != nil {
 		return out.Err
 	}
 	return nil
 }
 
-func deferred(b *exec.Branch, r *session.Request) *engine.Effect {
-	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", r.Op, 0), Req: r, Class: engine.ClassIdempotent}}).Begin()
+// effectOf returns the effect of an operation on the session.
+func effectOf(b *exec.Branch, op string, req engine.Payload) *engine.Effect {
+	return (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", op, 0), Req: req, Class: engine.ClassIdempotent}}).Begin()
 }
 
 func transcript(b *exec.Branch, op agent.MemoryOp, text string) (string, error) {
 	text = b.Run.Secrets.Text(text)
-	e := (&exec.InFlight{Effect: engine.Effect{Kind: engine.EffectMemory, Name: "session", Run: b.RunID(), At: b.At.Child("session", string(op), 0), Req: &transcriptRequest{op, text}, Class: engine.ClassIdempotent}}).Begin()
+	e := effectOf(b, string(op), &transcriptRequest{op, text})
 	out := b.Own(e, func(ctx context.Context) engine.Outcome {
 		is := ""
 		var err error

@@ -118,11 +118,10 @@ func (b *bill) add(ctx context.Context, s engine.Store, r engine.RunInfo) error 
 
 // unreadable returns why the steps of one run cannot be read, or "" for an error that is not about that run alone.
 func unreadable(err error) string {
-	e, ok := errors.AsType[*engine.Error](err)
-	switch {
-	case ok && e.Code == diag.NoWorker:
+	if unheard(err) {
 		return "no worker says how far it is"
-	case ok && e.Code == diag.BlobGone:
+	}
+	if e, ok := errors.AsType[*engine.Error](err); ok && e.Code == diag.BlobGone {
 		return e.Message
 	}
 	return ""
