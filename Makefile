@@ -22,7 +22,12 @@ TESTFLAGS   ?=
 # The tests that drive the finished product: the command's scripts, the examples, the promises.
 E2E := $(addsuffix /...,$(addprefix ./,$(wildcard cmd internal/cli examples internal/conformance)))
 
+# All packages, the longest tests first: two packages at a time, no core waits at the end for one that started last.
+ALL := ./internal/conformance ./internal/cli ./...
+
 export CGO_ENABLED := 0
+# With -trimpath everywhere, all targets and the commands that the tests build share compiled packages.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 # The released command disables inlining where speed does not matter: the command line, the terminal, MCP, HTTP and TLS. Code in
 # which a run, the decoder and the check spend their time keeps it, and so does SQLite, which is larger without. The last pattern
@@ -40,16 +45,12 @@ all: build
 
 ## build: the stripped command in bin/, with its version from git
 build:
-	$(GO) build -trimpath $(GCFLAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
+	$(GO) build $(GCFLAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/agentscript
 
-## test: vet, the tests of the examples, then all other tests, the long ones at a smaller size
-#
-# With -trimpath, these three commands and the tests that build the command share compiled packages. `make build` shares
-# those packages with them that GCFLAGS does not change.
+## test: the tests of the examples, then all other tests, the long ones at a smaller size; make lint vets them
 test:
-	$(GO) vet -trimpath ./...
-	$(GO) run -trimpath ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
-	$(GO) test -trimpath -short -vet=off -timeout 20m $(TESTFLAGS) ./...
+	$(GO) run ./cmd/agentscript test --cover --threshold lines=100,parts=100,edges=90 examples
+	$(GO) test -short -vet=off -timeout 20m $(TESTFLAGS) $(ALL)
 
 ## race: the same tests under the race detector, which needs a C compiler
 #
@@ -57,11 +58,11 @@ test:
 # finds nothing more in them.
 race:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS) \
-		$$($(GO) list ./... | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
+		$$($(GO) list $(ALL) | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
 
 ## check: every test at its full size, as the product is built: without cgo and without the race detector, which allocates itself
 check:
-	$(GO) test -timeout 30m $(TESTFLAGS) ./...
+	$(GO) test -timeout 30m $(TESTFLAGS) $(ALL)
 
 ## bench: every benchmark with its allocations (set BENCH, BENCHTIME, COUNT)
 bench:
@@ -90,11 +91,11 @@ sdks:
 
 ## temporal-server: a Temporal server for tests in bin/, from a separate module (5 minutes the first time)
 temporal-server:
-	cd temporal/devserver && $(GO) build -trimpath -ldflags '-s -w' -o ../../$(SERVER) .
+	cd temporal/devserver && $(GO) build -ldflags '-s -w' -o ../../$(SERVER) .
 
 ## temporal: the stripped command for runs on Temporal in bin/, from a separate module
 temporal:
-	cd temporal && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/agentscript-temporal ./cmd/agentscript-temporal
+	cd temporal && $(GO) build -ldflags '$(LDFLAGS)' -o ../bin/agentscript-temporal ./cmd/agentscript-temporal
 
 ## temporal-test: the tests of that module in the test environment and the replayer, without a server
 temporal-test:

@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/message"
 	"github.com/agentscript/agentscript/internal/gentest"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 func TestConvert(t *testing.T) {
@@ -158,14 +159,14 @@ func TestConvertKeepsAndAllocatesNothing(t *testing.T) {
 		s.Severity: generable.StrOf("high"),
 		generable.OneOf(generable.IntT, generable.StrT): generable.StrOf("x"),
 	} {
-		if n := testing.AllocsPerRun(100, func() {
+		if n := testenv.LeastAllocs(100, func() {
 			if typ.Conforms(v) != nil {
 				t.Fatal("does not conform")
 			}
 		}); n != 0 {
 			t.Errorf("%s: Conforms allocates %v times", typ, n)
 		}
-		if n := testing.AllocsPerRun(100, func() {
+		if n := testenv.LeastAllocs(100, func() {
 			w, errs := typ.Convert(v)
 			if errs != nil || v != w {
 				t.Fatal("it changed")

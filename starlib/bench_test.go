@@ -9,6 +9,7 @@ import (
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // chain returns a chain of n Starlark-bodied steps.
@@ -38,7 +39,7 @@ func TestStarlarkNodeAllocations(t *testing.T) {
 	const n = 200
 	m := sound(t, chain(n))
 	r := &run.Spec{Node: m.Node("main"), Input: generable.IntOf(1)}
-	allocs := testing.AllocsPerRun(20, func() {
+	allocs := testenv.LeastAllocs(20, func() {
 		if _, err := run.Exec(sched.NewGoSched(context.Background()), r); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // crowded is a provider that refuses calls by a rule, and checks that refused callers stay away as long as it said.
@@ -175,7 +176,7 @@ func TestParkedCall(t *testing.T) {
 	call()
 	parked(0)
 	n := 2000
-	if raceDetector { // it is slow, and uses additional memory
+	if testenv.RaceDetector { // it is slow, and uses additional memory
 		n = 200
 	}
 	var before, after runtime.MemStats
@@ -190,7 +191,7 @@ func TestParkedCall(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	heap, stack := int(after.HeapAlloc-before.HeapAlloc)/n, int(after.StackInuse-before.StackInuse)/n
 	t.Logf("a parked call: %d bytes of heap, %d of stack", heap, stack)
-	if !raceDetector && (heap > 4<<10 || stack > 8<<10) {
+	if !testenv.RaceDetector && (heap > 4<<10 || stack > 8<<10) {
 		t.Errorf("a parked call takes %d bytes of heap and %d of stack, want 4 KiB and 8 KiB at the most", heap, stack)
 	}
 	if got := runtime.NumGoroutine() - goroutines; got > n+8 {

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 func chain(n int) *flow.Node {
@@ -111,7 +112,7 @@ func TestAllocationsPerNode(t *testing.T) {
 	perNode := func(small, large *flow.Node, nodes float64) float64 {
 		count := func(main *flow.Node) float64 {
 			spec := &run.Spec{Node: main, Input: generable.IntOf(0)}
-			return testing.AllocsPerRun(20, func() {
+			return testenv.LeastAllocs(20, func() {
 				if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +151,7 @@ func TestAllocationsPerToken(t *testing.T) {
 		})
 		spec := &run.Spec{Node: main, Input: generable.StrOf("x"), Handler: h, Model: "m/m",
 			Listener: engine.Listener{Kinds: engine.EventToken, Emit: func(engine.Event) {}}}
-		return testing.AllocsPerRun(20, func() {
+		return testenv.LeastAllocs(20, func() {
 			if _, err := run.Exec(sched.NewGoSched(context.Background()), spec); err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // parked starts n runs and returns when all of them wait for a model. end lets them end, and waits for that.
@@ -102,7 +103,7 @@ func TestParkedRunsHoldLittle(t *testing.T) {
 		}
 		// Signed, because memory that other tests had left may be released in between.
 		heap, stack := float64(int64(after.heap-before.heap))/n, float64(int64(after.stack-before.stack))/n
-		if !enginetest.RaceDetector && (heap > 4<<10 || stack > 8.5*(1<<10)) {
+		if !testenv.RaceDetector && (heap > 4<<10 || stack > 8.5*(1<<10)) {
 			t.Errorf("%s: a run holds %.0f bytes of heap and %.0f of stack, at most 4 and 8 KiB", name, heap, stack)
 		}
 		end()

@@ -12,17 +12,8 @@ import (
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient/internal/coerce"
 	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
-
-// leastAllocs returns the minimum number of allocations of f: pooled objects are dropped now and then by the
-// collector, and deliberately by the race detector.
-func leastAllocs(times int, f func()) float64 {
-	least := testing.AllocsPerRun(times, f)
-	for range 4 {
-		least = min(least, testing.AllocsPerRun(times, f))
-	}
-	return least
-}
 
 // TestAllocations limits what decoding allocates: parts of values come in blocks, the rest from memory that is kept.
 func TestAllocations(t *testing.T) {
@@ -40,7 +31,7 @@ func TestAllocations(t *testing.T) {
 			times = 2
 		}
 		allocates := func(what, text string, typ *generable.Type, most float64) {
-			n := leastAllocs(times, func() {
+			n := testenv.LeastAllocs(times, func() {
 				if r := Decode(typ, text, generable.Options{OnBadItem: generable.ItemDrop}); !r.OK {
 					t.Error(r.Errors)
 				}
@@ -54,7 +45,7 @@ func TestAllocations(t *testing.T) {
 		allocates("broken", broken(text), typ, size.cut)
 		allocates("without a type", text, nil, size.plain)
 		for _, typ := range []*generable.Type{typ, nil} {
-			n := leastAllocs(times, func() {
+			n := testenv.LeastAllocs(times, func() {
 				s := NewStream(typ, StreamOptions{MinText: 32, On: func(*StreamEvent) {}})
 				for at := 0; at < len(text); at += 4 {
 					s.Feed(text[at:min(at+4, len(text))])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/internal/gentest"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // feed passes a text to a stream in pieces of a few bytes, and calls look after each.
@@ -360,7 +361,7 @@ func TestSnapshotsCostDepth(t *testing.T) {
 		s.Feed(`{"list": [` + strings.Repeat(`{"a": [1, 2, 3], "b": "text"}, `, items) + `{"open": "`)
 		var kept []generable.Value
 		var texts []string
-		n := testing.AllocsPerRun(50, func() {
+		n := testenv.LeastAllocs(50, func() {
 			s.Feed("more")
 			v := s.Snapshot()
 			kept = append(kept[:0], v)

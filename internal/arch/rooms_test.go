@@ -22,6 +22,7 @@ var Rooms = []Room{
 	{Path: "internal/oauthtest"},
 	{Path: "internal/sorting"},
 	{Path: "internal/startree"},
+	{Path: "internal/testenv"},
 	{Path: "internal/text"},
 	{Path: "internal/tools/mutate", Imports: []string{"internal/text"}},
 	{Path: "diag", Imports: []string{"internal/sorting", "internal/text"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/cli/term"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 const keptFlow = `a = agent(model = "openai/x", prompt = "A.")
@@ -170,7 +171,7 @@ func TestCancelAnotherProcess(t *testing.T) {
 	if code != term.ExitInterrupted || !strings.Contains(stderr, "too dear") {
 		t.Errorf("exit %d:\n%s", code, stderr)
 	}
-	if took > 2*time.Second && !raceDetector {
+	if took > 2*time.Second && !testenv.RaceDetector {
 		t.Errorf("it took %s", took)
 	}
 	if !strings.Contains(followed, "agent:a#0/llm0  done model openai/x") || !strings.Contains(followed, "\ncancelled\n") {

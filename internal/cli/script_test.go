@@ -18,15 +18,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
 // quickRace keeps the race detector from waiting a second at the end of every process.
 const quickRace = "atexit_sleep_ms=0"
-
-// raceDetector means that everything takes twenty times as long.
-var raceDetector bool
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"agentscript": func() { os.Exit(Main("")) }})
@@ -59,7 +57,7 @@ func TestScripts(t *testing.T) {
 			case "root":
 				return os.Geteuid() == 0, nil
 			case "race":
-				return raceDetector, nil
+				return testenv.RaceDetector, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},

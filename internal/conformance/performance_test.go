@@ -18,13 +18,14 @@ import (
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/lenient"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // The bounds are on allocations, bytes and visits, never on time, which depends on the machine.
 
 func unraced(t *testing.T) {
 	t.Helper()
-	if raced {
+	if testenv.RaceDetector {
 		t.Skip("the race detector allocates")
 	}
 }

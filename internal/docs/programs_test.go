@@ -64,7 +64,7 @@ func output(t *testing.T, program string, scripts map[string]string) string {
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-overlay", file, "./program")
+	cmd := exec.Command("go", "run", "-trimpath", "-overlay", file, "./program")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

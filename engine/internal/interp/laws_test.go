@@ -15,6 +15,7 @@ import (
 	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/engine/sched"
 	"github.com/agentscript/agentscript/generable"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // why converts a failure to the form of the naive interpreter.
@@ -64,7 +65,7 @@ func sorted(list []string) string {
 func TestPromise_15_20_RandomPrograms(t *testing.T) {
 	ops, failed, compared := map[string]int{}, 0, 0
 	most := uint64(600)
-	if enginetest.RaceDetector {
+	if testenv.RaceDetector {
 		most /= 4
 	}
 	for seed := range most {

@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentscript/agentscript/internal/testenv"
 	"github.com/agentscript/agentscript/starlib/internal/bounds"
 	"github.com/agentscript/agentscript/starlib/internal/cover"
 )
@@ -92,7 +93,7 @@ func runs(t testing.TB, run starlark.Value, n int) (steps uint64) {
 // with coverage takes the same steps as the plain one. BenchmarkCover measures the times.
 func TestPromise_27_54_Cost(t *testing.T) {
 	plain, covered := compiledRun(t, scripts["loop"], false), compiledRun(t, scripts["loop"], true)
-	allocs := func(run starlark.Value, n int) float64 { return testing.AllocsPerRun(3, func() { runs(t, run, n) }) }
+	allocs := func(run starlark.Value, n int) float64 { return testenv.LeastAllocs(3, func() { runs(t, run, n) }) }
 	few, many := allocs(covered, 100)-allocs(plain, 100), allocs(covered, 10_000)-allocs(plain, 10_000)
 	if few > 60 || many > few+5 {
 		t.Errorf("probes allocate %v times in 100 rounds, %v times in 10,000", few, many)

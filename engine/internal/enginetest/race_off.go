@@ -1,6 +1,0 @@
-//go:build !race
-
-package enginetest
-
-// RaceDetector reports whether the tests were built with the race detector.
-const RaceDetector = false
