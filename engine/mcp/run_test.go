@@ -449,22 +449,3 @@ func TestPromise_24_7_LostServers(t *testing.T) {
 		}
 	}
 }
-
-// Promise 24.8 (MCP): progress that a server reports and changes of its tools are events. A call of an agent keeps the
-// list of tools that it began with.
-func TestPromise_24_8_EventsOfServers(t *testing.T) {
-	t.Parallel()
-	for _, transport := range transports {
-		r := run(t, client(t), declared(t, "good", "good", transport, "")+`main = agent(prompt = "Use the tools.", tools = [good])`, `
-{"calls": [{"name": "steps"}, {"name": "release"}]}
-{"text": "done"}`)
-		if r.text != "done" {
-			t.Fatal(r.err)
-		}
-		for _, e := range r.events {
-			if e.Kind == engine.EventTool && e.Phase() == engine.PhaseProgress && (e.Name() != "good.steps" || e.Path == "" || !strings.Contains(e.Text(), "of 3: working")) {
-				t.Errorf("%s: %+v", transport, e)
-			}
-		}
-	}
-}

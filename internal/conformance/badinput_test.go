@@ -7,7 +7,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentscript/agentscript"
+	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/llm"
+	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/hang"
 )
 
@@ -88,6 +93,14 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("not built: windows has no signal that a test can send")
 	}
+	if got := interrupted(t); got.code != 130 {
+		t.Errorf("exit %d\n%s", got.code, got.stderr)
+	}
+}
+
+// interrupted runs a function that never ends, until it prints, and interrupts it.
+func interrupted(t *testing.T) output {
+	t.Helper()
 	cmd := hang.Command(t, command(t), "run", "--max-steps", "100000000000", file(t, "x.star", "def f(s):\n    print(\"spinning\")\n    while True:\n        pass\nmain = agent(run = f)\n"), "x")
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
@@ -103,10 +116,8 @@ func TestPromise_11_11_Interrupt(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit %d\n%s", code, stderr.String())
-	}
+	_ = cmd.Wait() // the exit code says how it ended
+	return output{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
 }
 
 // Promise 11.12 (bad input): a connection that stalls or drops results in an error, never in an endless wait.
@@ -115,6 +126,17 @@ func TestPromise_11_12_StalledConnection(t *testing.T) {
 		got := runCommand(t, []string{"OPENAI_API_KEY=sk-0123456789", "OPENAI_BASE_URL=" + url}, "run", "-q", "examples/review.star", "x", "--model", "openai/m", "--timeout", "1h")
 		if got.code != 6 || !strings.Contains(got.stderr, "AS710") {
 			t.Errorf("%s: exit %d\n%s", how, got.code, got.stderr)
+		}
+	}
+	for _, name := range everyModel {
+		for fault, want := range map[llmtest.Fault]engine.ErrKind{
+			llmtest.StallHeaders: engine.KindTimeout, llmtest.StallStream: engine.KindTimeout, llmtest.Cut: engine.KindTruncated, llmtest.Reset: engine.KindNetwork,
+		} {
+			s := serving(t, llmtest.Reply{Text: "one two three four", Fault: fault, Repeat: true})
+			short := llm.WithTimeouts(llm.Timeouts{FirstByte: 200 * time.Millisecond, Idle: 200 * time.Millisecond})
+			if err := callFails(t, name, allProviders(t, s, short), agentscript.OnEvent(engine.EventToken, func(engine.Event) {})); err.Kind != want {
+				t.Errorf("%s, fault %v: %v", name, fault, err)
+			}
 		}
 	}
 }

@@ -155,6 +155,9 @@ func TestPromise_16_5_Duplicates(t *testing.T) {
 		{"tools", tools + "main = agent(prompt = \"A.\", tools = [look, tool(find, {\"q\": str}, name = \"look\")])\n", "AS508", []string{"look"}},
 		{"skills", "main = agent(skills = [skill(\"s\", \"One\", run = lambda s: s), skill(\"s\", \"Two\", run = lambda s: s)])\n", "AS508", []string{`"s"`}},
 		{"enum values", "E = enum(\"a\", \"a\")\nmain = agent(output = E, prompt = \"A.\")\n", "AS507", []string{"a"}},
+		{"fields", "A = schema(\"A\", n = int, n = str)\nmain = agent(output = A, prompt = \"A.\")\n", "AS101", []string{`"n"`}},
+		{"fields of a dict", "A = schema(\"A\", **{\"n\": int, \"n\": str})\nmain = agent(output = A, prompt = \"A.\")\n", "AS213", []string{`"n"`}},
+		{"names of fields", "A = schema(\"A\", n = int, m = field(str, alias = \"n\"))\nmain = agent(output = A, prompt = \"A.\")\n", "AS502", []string{`"n"`}},
 		{"variants", "A = schema(\"A\", n = int)\nU = union(\"U\", A, A)\nmain = agent(output = U, prompt = \"A.\")\n", "AS508", nil},
 	})
 	const twice = "def coder():\n    return agent(name = \"coder\", run = lambda s: s + \"!\")\nmain = coder() >> coder()\n"

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/store"
 )
 
 const lookedAt = `
@@ -25,7 +27,7 @@ main = sorter
 
 // Promise 17.21 (real models): functions of the script receive the pieces of an answer, of thoughts and of calls, and
 // the known part of a typed answer, while it arrives. Anything they must not do, or do for too long, is logged and
-// costs the run nothing, and an answer from a record calls none of these functions.
+// costs the run nothing, and when a kept run is resumed, the answers that it has call none of these functions.
 func TestPromise_17_21_Onlookers(t *testing.T) {
 	answers := []llmtest.Reply{
 		{Calls: []llmtest.Call{{Name: "lookup", Args: `{"word": "x"}`}}, In: 1, Out: 1},
@@ -47,6 +49,22 @@ func TestPromise_17_21_Onlookers(t *testing.T) {
 		if slices.Contains(said, "known ad 2") && slices.Index(said, "known ad 0") > slices.Index(said, "known ad 2") {
 			t.Errorf("%s: what is known shrinks:\n%s", model, all)
 		}
+	}
+
+	eng := agentscript.New(agentscript.WithModels(allProviders(t, serving(t, answers...))), agentscript.WithDefaultModel("openai/m"), agentscript.WithStore(store.NewMemory()))
+	mod := loaded(t, eng, strings.Replace(lookedAt, "main = sorter", "def main(input):\n    mail = sorter(input)\n    wait(\"go\", int)\n    return mail", 1))
+	printed := 0
+	onLog := agentscript.OnEvent(engine.EventLog, func(engine.Event) { printed++ })
+	r := mod.Start(t.Context(), input("x"), agentscript.ParkRun(), onLog)
+	if _, err := r.Wait(); !errors.Is(err, agentscript.ErrApproval) || printed == 0 {
+		t.Fatalf("%v after %d prints", err, printed)
+	}
+	if err := eng.Signal(t.Context(), r.ID(), "go", "", engine.Answer{Result: []byte("1")}); err != nil {
+		t.Fatal(err)
+	}
+	printed = 0
+	if res, err := eng.Resume(t.Context(), r.ID(), onLog).Wait(); err != nil || res.JSON() != `{"kind":"ad","tags":["a","b"]}` || printed > 0 {
+		t.Errorf("resumed: %s, %v; the recorded answer calls functions, which print %d times", res.JSON(), err, printed)
 	}
 
 	const good = `{"kind": "ad"}`

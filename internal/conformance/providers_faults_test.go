@@ -17,8 +17,11 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
+	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
+	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 const judges = `main = agent(name = "judge", prompt = "Judge.")`
@@ -131,6 +134,18 @@ func TestPromise_17_10_RetryAfter(t *testing.T) {
 			t.Errorf("asked %d times with AfterTokens %v: %v", n, again, err)
 		}
 	}
+
+	s = serving(t, llmtest.Reply{In: 10}, llmtest.Reply{Text: "ok", In: 3, Out: 4}) // an answer without a text is asked for again
+	mod = loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s, longest(llm.RetryPolicy{}), llm.WithClock(llmtest.NewClock()))), agentscript.WithDefaultModel("openai/m")), judges)
+	var used model.Usage
+	_, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
+		if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
+			used = used.Add(*d.Usage)
+		}
+	})).Wait()
+	if err != nil || used.In != 13 || used.Out != 4 {
+		t.Errorf("%+v, %v", used, err)
+	}
 }
 
 // Promise 17.11 (real models): the models of a list are asked in order, across dialects; a model that failed five
@@ -206,6 +221,50 @@ func TestPromise_17_12_Limiter(t *testing.T) {
 		if l.InFlight != 0 || l.Waiting != 0 {
 			t.Errorf("%+v is left", l)
 		}
+	}
+	openStreamCounts(t)
+}
+
+// openStreamCounts asserts that with a limit of one call, a second one is not sent while the first one still streams.
+func openStreamCounts(t *testing.T) {
+	t.Helper()
+	var sent atomic.Int64
+	last, done := make(chan struct{}), hang.Context(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first := sent.Add(1) == 1
+		_, _ = io.Copy(io.Discard, r.Body) // it is not used
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{\"content\":\"ok\"}}]}\n\n")
+		w.(http.Flusher).Flush()
+		if first {
+			select {
+			case <-last:
+			case <-done.Done():
+			}
+		}
+		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer s.Close()
+	models := llm.New(variables("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", s.URL+"/v1"), llm.WithLimits("openai", llm.Limits{InFlight: 1}))
+	defer models.Close()
+	mod := loaded(t, agentscript.New(agentscript.WithModels(models)), "a = agent(model = \"openai/m\", prompt = \"A.\")\ndef main():\n    return len(parallel(a, [\"1\", \"2\"]))\n")
+	arrived := make(chan struct{}, 10)
+	r := mod.Start(t.Context(), agentscript.OnEvent(engine.EventToken, func(engine.Event) { arrived <- struct{}{} }))
+	select {
+	case <-arrived:
+	case <-done.Done():
+		t.Fatal("nothing arrives")
+	}
+	hang.Until(t, "the second call waits", func() bool {
+		now := models.Limiter().Load()
+		return len(now) == 1 && now[0].InFlight == 1 && now[0].Waiting == 1
+	})
+	if n := sent.Load(); n != 1 {
+		t.Errorf("%d calls were sent while one streams, one is allowed", n)
+	}
+	close(last)
+	if res, err := r.Wait(); err != nil || res.Text() != "2" || sent.Load() != 2 {
+		t.Errorf("%v %v after %d calls", res, err, sent.Load())
 	}
 }
 
