@@ -242,7 +242,7 @@ func before(a, b syntax.Position) bool {
 // misplaced maps messages of the resolver about statements and parameters to what to do.
 var misplaced = [...][2]string{
 	{"return statement not within", "return belongs in a function; a file assigns its results: main = ..."},
-	{"leading underscores", "a name that begins with an underscore belongs to its file alone: rename it there"},
+	{"leading underscores", "a name that begins with an underscore is private to its file: rename it there"},
 	{"break not in a loop", "leave it out, or put it into the for or while that it ends"},
 	{"continue not in a loop", "leave it out, or put it into the for or while that it continues"},
 	{"duplicate parameter", "give each parameter its own name"},

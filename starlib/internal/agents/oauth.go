@@ -98,7 +98,7 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 	case how.Grant == remote.GrantClientCredentials && !(id && (secret || key)):
 		bad("grant", `write oauth(id = "...", secret = secret("CLIENT_SECRET"))`, "grant: the account of a client needs its id and secret")
 	case secret && !id:
-		bad("secret", "pass the id as well", "secret: it belongs to an id, and there is none")
+		bad("secret", "pass the id as well", "secret: there is no id that it belongs to")
 	}
 	return c.Made(&oauthValue{Kind: "oauth", Text: "oauth(" + how.Grant + ")", Of: how})
 }

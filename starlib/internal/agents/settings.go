@@ -50,7 +50,7 @@ func samplingParams() []table.Param {
 
 // intervalKind takes after how many steps an agent is asked for its thoughts.
 var intervalKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
-	return table.Coded(diag.LoopBound, table.FaultIf(n < 1, "leave it out for an agent that is not asked for its thoughts", "want at least 1, got %d", n))
+	return table.Coded(diag.LoopBound, table.FaultIf(n < 1, "leave it out for an agent that is not asked for its reasoning", "want at least 1, got %d", n))
 })
 
 // settings are the parameters of agent and model that configure a model and its calls.

@@ -89,7 +89,7 @@ var words = map[string]string{
 	"if":       "runs a block if a condition holds",
 	"in":       "x in items: reports whether items has x",
 	"lambda":   "lambda x: expression is a function without a name",
-	"load":     "load(\"file.star\", \"name\") brings names of another file",
+	"load":     "load(\"file.star\", \"name\") loads names from another file",
 	"not":      "not x: reports whether x does not hold",
 	"or":       "x or y: x if x holds, else y",
 	"pass":     "does nothing",

@@ -205,7 +205,7 @@ func (f *file) formatCall(i int, l literal) {
 	}
 	help := formatFirst(convs[bad])
 	if convs[bad].spec == "" {
-		help = "give `x" + convs[bad].path + "` as a separate argument"
+		help = "pass `x" + convs[bad].path + "` as a separate argument"
 	}
 	if s, ok := f.rewriteFormat(l, convs, i+3); ok {
 		help = write(s)

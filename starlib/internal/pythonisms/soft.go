@@ -66,7 +66,7 @@ func (f *file) assignments(s int) {
 	}
 	if load := eq + 1; f.toks[load].is("load") && f.after(load).is("(") && f.toks[load+1].match == st.last-1 {
 		args := f.items(load + 1)
-		name, help := f.text(st.first, eq), "load is written alone, and lists the names to load: `load(\"file.star\", \"name\")`"
+		name, help := f.text(st.first, eq), "list the names to load: `load(\"file.star\", \"name\")`"
 		switch {
 		case len(args) == 2 && f.toks[args[1][0]].kind == kString:
 			help = write("load(" + f.text(args[0][0], args[0][1]) + ", " + name + " = " + f.text(args[1][0], args[1][1]) + ")")

@@ -245,7 +245,7 @@ var reworded = [...]struct{ part, message, help string }{
 	{"load operand must be", "load takes names as strings", write(`load("file.star", "name", mine = "theirs")`)},
 	{"original name of loaded", "load takes names as strings", ""},
 	{"first operand of load", "load takes the file as a string literal", ""},
-	{"load statement must import", "load brings no names", "list them: `load(\"file.star\", \"name\")`"},
+	{"load statement must import", "load lists no names", "list them: `load(\"file.star\", \"name\")`"},
 	{"keyword argument must have form", "a keyword argument has the form name = value", "to compare write `==`"},
 	{"conditional expression without else", "a conditional expression needs an `else`", "write `x if condition else y`"},
 	{"unparenthesized tuple with trailing", "a tuple with a trailing comma needs parentheses", "drop the comma, or put ( ) around the tuple"},

@@ -115,7 +115,7 @@ func answer(c *table.Call, v starlark.Value) (double.Answer, error) {
 			for _, item := range table.Sequence(seq) {
 				call, ok := item.(*Call)
 				if !ok {
-					return a, script.Errorf(diag.WrongArgument, "a list of calls has %s in it", value.Describe(item)).WithHelp("answer with calls alone, [t.call(...), t.call(...)], or with data alone")
+					return a, script.Errorf(diag.WrongArgument, "a list of calls has %s in it", value.Describe(item)).WithHelp("answer with calls only, [t.call(...), t.call(...)], or with data only")
 				}
 				a.Calls = append(a.Calls, call.Of)
 			}
