@@ -239,7 +239,7 @@ func Function(name, doc string, params []generable.Field, returns *generable.Typ
 			return nil, err
 		}
 		if errs := returns.Conforms(out); errs != nil {
-			return nil, script.Errorf(diag.WrongTypeAtBoundary, "the host's %s returns what is no %s: %s", name, returns, errs)
+			return nil, script.Errorf(diag.WrongTypeAtBoundary, "the host's %s returned a value that is not %s: %s", name, returns, errs)
 		}
 		return value.FromData(out), nil
 	}
@@ -268,7 +268,7 @@ func fieldFlaw(f *generable.Field) string {
 		errs = generable.CheckLimits(f, v)
 	}
 	if errs != nil {
-		return fmt.Sprintf("the default of its parameter %q is no %s: %s", f.Name, f.Type, errs)
+		return fmt.Sprintf("the default of its parameter %q is not %s: %s", f.Name, f.Type, errs)
 	}
 	return ""
 }

@@ -34,7 +34,7 @@ type Entry struct {
 func entry(c *script.State, name string, fn *starlark.Function) (*Entry, *diag.Diagnostic) {
 	at := c.NameSpan(fn)
 	if fn.HasVarargs() || fn.HasKwargs() {
-		return nil, &diag.Diagnostic{Code: diag.NoMain, Span: at, Message: fmt.Sprintf("def %s takes *args or **kwargs, which cannot be given from outside", name),
+		return nil, &diag.Diagnostic{Code: diag.NoMain, Span: at, Message: fmt.Sprintf("def %s takes *args or **kwargs, which cannot be passed from outside", name),
 			Help: []string{"name its parameters: def " + name + "(topic = str)"}}
 	}
 	params, unfit := value.ParametersOf(fn)

@@ -28,12 +28,12 @@ func (c closedFS) Open(name string) (fs.File, error) {
 // larger than the limit is read completely.
 func TestFilesThatAreNotRead(t *testing.T) {
 	for _, tt := range []struct{ name, src, code, says, help string }{
-		{"a pipe", `x = file("pipe")`, "AS602", "cannot read pipe: it is no regular file but a device or a pipe", "argument of the run"},
-		{"a device", `x = file("null")`, "AS602", "it is no regular file but a device or a pipe", "name a file"},
-		{"a directory", `x = file("docs")`, "AS602", "it is no regular file but a directory", "name a file"},
-		{"a pipe behind a link", `x = file("link")`, "AS602", "cannot read link: it is no regular file", "name a file"},
-		{"a loaded pipe", `load("pipe", "a")`, "AS211", "cannot load pipe: it is no regular file but a device or a pipe", "name a file"},
-		{"a loaded directory", `load("docs", "a")`, "AS211", "it is no regular file but a directory", "name a file"},
+		{"a pipe", `x = file("pipe")`, "AS602", "cannot read pipe: it is not a regular file but a device or a pipe", "argument of the run"},
+		{"a device", `x = file("null")`, "AS602", "it is not a regular file but a device or a pipe", "name a file"},
+		{"a directory", `x = file("docs")`, "AS602", "it is not a regular file but a directory", "name a file"},
+		{"a pipe behind a link", `x = file("link")`, "AS602", "cannot read link: it is not a regular file", "name a file"},
+		{"a loaded pipe", `load("pipe", "a")`, "AS211", "cannot load pipe: it is not a regular file but a device or a pipe", "name a file"},
+		{"a loaded directory", `load("docs", "a")`, "AS211", "it is not a regular file but a directory", "name a file"},
 		{"a large file", `x = file("docs/large")`, "AS602", "it has more than 1000 bytes", "a part of it"},
 		{"a large script", `load("docs/large", "a")`, "AS211", "it has more than 1000 bytes", "divide it into files"},
 		{"the largest file", `x = file("docs/largest")`, "", "", ""},

@@ -65,7 +65,7 @@ func TestFmt(t *testing.T) {
 		{`fmt(5, "99999999d")`, "AS108", "width"},
 		{`fmt(5.0, ".9999f")`, "AS108", "precision"},
 		{`fmt("x", "+")`, "AS204", "are for numbers"},
-		{`fmt(-1, "c")`, "AS204", "no character"},
+		{`fmt(-1, "c")`, "AS204", "not a character"},
 	} {
 		m, found := load("x = " + c.expr + "\n")
 		if codes(found) != c.code || !strings.Contains(render(m, found), c.want) {

@@ -54,7 +54,7 @@ func (b *Builtin) unsound() (flaws []string) {
 		case !p.Required():
 			optional = p.Name
 		case optional != "":
-			flaws = append(flaws, fmt.Sprintf("its parameter %q must be given and follows %q, which need not be", p.Name, optional))
+			flaws = append(flaws, fmt.Sprintf("its required parameter %q follows %q, which is optional", p.Name, optional))
 		}
 	}
 	return append(flaws, b.flaws...)
@@ -77,7 +77,7 @@ func toolFlaws(t *agent.Tool) (flaws []string) {
 	switch t.Class {
 	case "", engine.ClassRead, engine.ClassIdempotent, engine.ClassOnce:
 	default:
-		flaws = append(flaws, fmt.Sprintf("%q is no effect class; the classes are read, idempotent and once", t.Class))
+		flaws = append(flaws, fmt.Sprintf("%q is not an effect class; the classes are read, idempotent and once", t.Class))
 	}
 	return flaws
 }

@@ -71,8 +71,8 @@ func TestHostFlaws(t *testing.T) {
 		"returns half":     {starlib.Function("f", "D.", nil, &generable.Type{Kind: generable.ListType}, ok), []string{"what it returns has no sound type"}},
 		"a wrong param":    {params(field("x y", generable.StrT)), []string{`the name of its parameter "x y"`}},
 		"a param twice":    {params(x, x), []string{`two of its parameters are named "x"`}},
-		"a wrong default":  {params(optional("x", generable.IntOf(1))), []string{`the default of its parameter "x" is no str`}},
-		"required at last": {params(optional("y", generable.StrOf("")), x), []string{`"x" must be given and follows "y"`}},
+		"a wrong default":  {params(optional("x", generable.IntOf(1))), []string{`the default of its parameter "x" is not str`}},
+		"required at last": {params(optional("y", generable.StrOf("")), x), []string{`required parameter "x" follows "y"`}},
 		"several":          {starlib.Function("", "D.", []generable.Field{field("x", nil), field("x", nil)}, nil, nil), []string{"its name", "no function", "two of", `"x" has no`}}, // a repeated finding is shown once
 	} {
 		wantFlaws(t, name, starlib.Options{Builtins: []starlib.Builtin{tt.builtin}}, tt.want)
@@ -85,7 +85,7 @@ func TestHostFlaws(t *testing.T) {
 		"bare":    {agent.Tool{}, nil},
 		"an int":  {agent.Tool{Params: generable.IntT}, []string{"its parameters are a schema or a dict, not int"}},
 		"half":    {agent.Tool{Params: &generable.Type{Kind: generable.RecordType, Name: "T", Fields: []generable.Field{{Name: "x"}}}}, []string{"its parameters are not sound"}},
-		"several": {agent.Tool{Class: "zzz", Returns: &generable.Type{Kind: generable.ListType}}, []string{"what it returns", `"zzz" is no effect class`}},
+		"several": {agent.Tool{Class: "zzz", Returns: &generable.Type{Kind: generable.ListType}}, []string{"what it returns", `"zzz" is not an effect class`}},
 	} {
 		tt.tool.Name = "pay"
 		wantFlaws(t, name, starlib.Options{Tools: []*agent.Tool{&tt.tool}}, tt.want)

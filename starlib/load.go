@@ -237,7 +237,7 @@ func (c *loader) nearlyMain(m *Module) {
 		if !near(name) {
 			continue
 		}
-		d := &diag.Diagnostic{Code: diag.NoMain, Severity: diag.Warning, Span: c.GlobalSpan(m.entry, name), Message: m.entry.Shown + " has no main to run, and " + name + " is nearly called so"}
+		d := &diag.Diagnostic{Code: diag.NoMain, Severity: diag.Warning, Span: c.GlobalSpan(m.entry, name), Message: m.entry.Shown + " has no main to run, and " + name + " has a similar name"}
 		d.Means("main")
 		c.Session.Report(d)
 	}

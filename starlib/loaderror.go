@@ -62,7 +62,7 @@ func (c *loader) raisedDiagnostic(err error) *diag.Diagnostic {
 		d.Code = diag.FormatSpec
 	case strings.HasPrefix(d.Message, "duplicate key: "):
 	case strings.HasSuffix(d.Message, " not implemented") && strings.Contains(d.Message, "predicate"):
-		d.Code, d.Message = diag.BadCondition, "a condition is compared with nothing: it tests a value by itself"
+		d.Code, d.Message = diag.BadCondition, "a condition cannot be compared: it tests a value itself"
 	default:
 		return d
 	}

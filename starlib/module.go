@@ -244,7 +244,7 @@ func (m *Module) missingEntry(name string, runnable []string) string {
 	case isNear:
 		return fmt.Sprintf("did you mean %q?", near)
 	case name == "main" && len(runnable) == 1:
-		return "say that it is what runs: main = " + runnable[0]
+		return "to run it, write main = " + runnable[0]
 	case name == "main":
 		return "assign a node, main = agent(...), or define a function, def main(...):"
 	case len(runnable) > 0:

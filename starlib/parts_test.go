@@ -13,7 +13,7 @@ import (
 func TestPartsHaveNoAttributesAndItems(t *testing.T) {
 	const part = "s = skill(\"look\", \"Looks.\", run = lambda x: x)\n"
 	for read, want := range map[string]string{
-		"s.name": `AS209 what skill("look") gives has no .name`,
+		"s.name": `AS209 the result of skill("look") has no .name`,
 		"s[0]":   `AS213 skill("look") has no items`,
 	} {
 		_, found := load(part + "def main(x = str):\n    return " + read + "\n")
@@ -33,7 +33,7 @@ def send(text = str):
     return sender(text)
 main = agent(prompt = "Send it.", tools = [tool(send, effect = "read")])
 `)
-		warned := len(found) == 1 && strings.Contains(found[0].Message, "is of effect "+string(want))
+		warned := len(found) == 1 && strings.Contains(found[0].Message, "may have effect "+string(want))
 		if warned != (want != engine.ClassRead) {
 			t.Errorf("%s: %v", call, found)
 		}

@@ -241,15 +241,15 @@ func before(a, b syntax.Position) bool {
 
 // misplaced maps messages of the resolver about statements and parameters to what to do.
 var misplaced = [...][2]string{
-	{"return statement not within", "what a file gives it assigns: main = ...; return stands in a function"},
-	{"leading underscores", "a name that begins with an underscore belongs to its file alone: rename it there"},
+	{"return statement not within", "return belongs in a function; a file assigns its results: main = ..."},
+	{"leading underscores", "a name that begins with an underscore is private to its file: rename it there"},
 	{"break not in a loop", "leave it out, or put it into the for or while that it ends"},
-	{"continue not in a loop", "leave it out, or put it into the for or while that it goes on with"},
-	{"duplicate parameter", "give each parameter a name of its own"},
-	{"limit is 255", "give many values as one list: f(*[a, b, ...])"},
-	{"keyword argument", "give each argument once"},
-	{"load statement within", "load at the top level: what is loaded is there for all functions"},
-	{"load stmt within", "load at the top level: what is loaded is there for all functions"},
+	{"continue not in a loop", "leave it out, or put it into the for or while that it continues"},
+	{"duplicate parameter", "give each parameter its own name"},
+	{"limit is 255", "pass many values as one list: f(*[a, b, ...])"},
+	{"keyword argument", "pass each argument once"},
+	{"load statement within", "load at the top level: all functions can use what is loaded"},
+	{"load stmt within", "load at the top level: all functions can use what is loaded"},
 	{"multiple *args", "join the lists: f(*(a + b))"},
 	{"multiple **kwargs", "join the dicts: f(**(a | b))"},
 	{"required parameter may not follow", "put the parameters without a default first"},

@@ -226,9 +226,9 @@ func (r *statementRun) Call(b engine.Branch, _ []generable.Value) (generable.Val
 	defer in.Done()
 	out, v, err := r.Returned(in, nil, nil)
 	if x, ok := errors.AsType[*value.ConvertError](err); ok {
-		e := script.Errorf(r.Code, "a statement that calls a node makes data alone: %s", x.Error())
+		e := script.Errorf(r.Code, "a statement that calls a node may only return data: %s", x.Error())
 		e.Pos, e.Cause = r.About.Pos, err
-		return v, e.WithHelp("bind what the call returns first, and make the rest of it in another statement: x = ..., then what is made of x")
+		return v, e.WithHelp("bind the call's result first, and use it in another statement: x = ..., then what is made of x")
 	}
 	r.s.gave = out
 	return v, err
@@ -296,7 +296,7 @@ func (w *Workspace) placed(file string, part []syntax.Stmt, bound map[string]boo
 			if hold(n.Node, held); held[old.Node] {
 				d := &diag.Diagnostic{Code: diag.AlreadyPlaced, Span: script.NameSpan(name),
 					Message: fmt.Sprintf("%s has a place in %s, which would keep the old %[1]s", name.Name, other),
-					Help:    []string{fmt.Sprintf("bind both in one entry, or give up %s first: %[1]s = None", other)}}
+					Help:    []string{fmt.Sprintf("bind both in one entry, or drop %s first: %[1]s = None", other)}}
 				d.Span.File = file
 				return d
 			}

@@ -50,7 +50,7 @@ func TestPromise_27_12_Rebinding(t *testing.T) {
 	gives(t, dir, "def f(x):\n    return g(x)\ndef g(x):\n    return 1\n\nf(0)\ndef g(x):\n    return 2\n\nf(0)\n", "1\n2\n")
 	gives(t, dir, agents+"p = a >> b\np = None\nq = b >> a\n", "", "--mock")
 	gives(t, dir, agents+"a >> b\nq = b >> a\n:type q\n", "pipeline: str → str\n├─ agent a: str → str\n└─ agent b: str → str\npipeline: str → str\n", "--mock")
-	refuses(t, dir, agents+"p = a >> b\na = agent(prompt = \"Other.\")\n", "error[AS401]: a has a place in p", "give up p first: p = None")
+	refuses(t, dir, agents+"p = a >> b\na = agent(prompt = \"Other.\")\n", "error[AS401]: a has a place in p", "drop p first: p = None")
 }
 
 // TestListsOfRuns checks that what a run binds keeps its identity: other names hold it too, a tuple stays a tuple, and
@@ -79,7 +79,7 @@ func TestCallsInPlace(t *testing.T) {
 func TestRunsMakeData(t *testing.T) {
 	const agents = "a = agent(prompt = \"A.\")\nb = agent(prompt = \"B.\")\n"
 	for entry, name := range map[string]string{"q = agent(prompt = a(\"x\"))": "q: the agent q", "enum(a(\"x\"), b(\"y\"))": "the type enum("} {
-		refuses(t, t.TempDir(), agents+entry+"\n", "a statement that calls a node makes data alone: "+name, "bind what the call returns first")
+		refuses(t, t.TempDir(), agents+entry+"\n", "a statement that calls a node may only return data: "+name, "bind the call's result first")
 	}
 	gives(t, t.TempDir(), agents+"x = a(\"x\")\nq = agent(prompt = x)\nq(\"y\")\n", "\"[mock] q\"\n", "--mock")
 }

@@ -29,9 +29,9 @@ def got():
     return [str(n) for n in [a, b, c, x]]
 `)
 	refuse(t, []refusal{
-		{"both forms", `a = agent("coder", name = "b", prompt = "x")`, "AS204", []string{"name is given twice"}},
-		{"the same name twice", `a = agent("coder", name = "coder", prompt = "x")`, "AS204", []string{"name is given twice"}},
-		{"a prompt by position", `a = agent("coder", "Code.")`, "AS205", []string{"agent takes one argument by position", "the others are given by name: input, output, prompt"}},
+		{"both forms", `a = agent("coder", name = "b", prompt = "x")`, "AS204", []string{"name is passed twice"}},
+		{"the same name twice", `a = agent("coder", name = "coder", prompt = "x")`, "AS204", []string{"name is passed twice"}},
+		{"a prompt by position", `a = agent("coder", "Code.")`, "AS205", []string{"agent takes one argument by position", "the others are passed by name: input, output, prompt"}},
 		{"a prompt in the place of the name", `a = agent("You write code.")`, "AS312", []string{"has nothing to do", "the first argument is its name", "prompt = "}},
 		{"no name", `a = agent("", prompt = "x")`, "AS204", []string{"the name is empty"}},
 		{"a type", `a = agent(str, prompt = "x")`, "AS204", []string{"want str, got the type str"}},
@@ -238,9 +238,9 @@ func TestPromise_26_130_ExtraKeepsTheRequest(t *testing.T) {
 		}
 	}
 	refuse(t, []refusal{
-		{"messages", `main = agent(prompt = "x", extra = {"messages": []})`, "AS204", []string{`every request says "messages" itself`}},
-		{"a model", `main = agent(prompt = "x", extra = {"model": "gpt"})`, "AS204", []string{`every request says "model" itself`, "model = ..."}},
-		{"of a model", `main = agent(prompt = "x", model = model("openai/x", extra = {"stream": False}))`, "AS204", []string{`every request says "stream" itself`}},
+		{"messages", `main = agent(prompt = "x", extra = {"messages": []})`, "AS204", []string{`every request sets "messages" itself`}},
+		{"a model", `main = agent(prompt = "x", extra = {"model": "gpt"})`, "AS204", []string{`every request sets "model" itself`, "model = ..."}},
+		{"of a model", `main = agent(prompt = "x", model = model("openai/x", extra = {"stream": False}))`, "AS204", []string{`every request sets "stream" itself`}},
 		{"tools that are no list", `main = agent(prompt = "x", extra = {"tools": {"type": "web_search"}})`, "AS204", []string{`"tools" must be a list`}},
 	})
 }

@@ -25,7 +25,7 @@ def two(x, y):
 	for _, c := range []struct{ call, code, says string }{
 		{"parallel([(a, x, x)])", "AS204", "a takes its input as the only argument"}, {"parallel([(a, 3)])", "AS705", "a takes str, got int"}, {"parallel([a])", "AS204", "without its input"},
 		{"parallel(two, [x])", "AS216", "parallel calls two with one argument"}, {"parallel(a, [x, 1])", "AS705", "a takes str, got int"}, {"parallel(a, [x], limt = 2)", "AS202", `did you mean "limit"?`},
-		{"stream([x], p, a)", "AS705", "a takes str, and stream gives it Plan"}, {"stream([x], lambda: x)", "AS216", "it takes no arguments"}, {"stream([x])", "AS203", "stream needs stages"},
+		{"stream([x], p, a)", "AS705", "a takes str, and stream passes it Plan"}, {"stream([x], lambda: x)", "AS216", "it takes no arguments"}, {"stream([x])", "AS203", "stream needs stages"},
 		{"attempt(a, 3)", "AS705", "a takes str"}, {"attempt(two, x)", "AS216", "it needs 2 arguments"}, {"retry(two, x)", "AS216", "retry calls two"}, {"retry(a, x, mx = 2)", "AS202", `did you mean "max"?`},
 		{"fallback([a, two], x)", "AS216", "fallback calls two"}, {"race([a, lambda: x], x)", "AS216", "race calls the lambda"}, {"fmt(1, \".1f\", 2)", "AS205", "fmt takes 2 arguments"},
 		{"theirs()", "AS203", "`theirs` wants `n`"}, {"theirs(1, 2, 3)", "AS205", "`theirs` takes 2 arguments"}, {"theirs(1, k = 2)", "AS202", "`theirs` has no parameter `k`"}, {"rate(x)", "AS705", "rate takes float, got str"},

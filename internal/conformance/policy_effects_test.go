@@ -76,6 +76,6 @@ func TestPromise_21_16_EffectsOfScriptTools(t *testing.T) {
 	prints(t, run("--ask", "@idempotent"), "done")
 
 	less := file(t, "less.star", "def log(x = str):\n    \"\"\"Logs.\"\"\"\n    return sh.run([\"sort\", x]).stdout\n\nmain = agent(prompt = \"x\", tools = [tool(log, effect = \"read\")])\n")
-	stops(t, offline(t, "check", "--strict", "--allow-exec", "sort", less), 3, "AS204", `the tool "log" is said to be of effect read`, "once")
+	stops(t, offline(t, "check", "--strict", "--allow-exec", "sort", less), 3, "AS204", `the tool "log" is declared with effect read`, "once")
 	manifest(less, "main.log: once")
 }

@@ -26,7 +26,7 @@ func TestHostileArguments(t *testing.T) {
 		`t.eq(1, deep())`:       "got 1, want list (too large to show)",
 		`t.ne(wide(), 1)`:       "",
 		`t.contains(wide(), 5)`: "5 is not in list (too large to show)",
-		`t.false(deep())`:       "got list (too large to show), want what is false",
+		`t.false(deep())`:       "got list (too large to show), want a value that is false",
 		`t.snapshot(wide())`:    "the text of the value has more than",
 		`t.snapshot(deep())`:    "nested more than",
 		`t.each({"x": wide()}, lambda t, r: t.eq(r, 1))`: "got list (too large to show), want 1",

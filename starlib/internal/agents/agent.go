@@ -310,7 +310,7 @@ var (
 		case starlark.String:
 			return fmt.Sprintf("write skill(%q, \"what it does\")", string(v))
 		case *value.Tool, *starlark.Function:
-			return "what a model may call stands in tools = [...]; a skill is skill(name, doc, tools = [...])"
+			return "what a model may call belongs in tools = [...]; a skill is skill(name, doc, tools = [...])"
 		}
 		return ""
 	}}
@@ -330,7 +330,7 @@ var (
 	// toolFunctionKind takes what tool can turn into a tool or change.
 	toolFunctionKind = table.AnyOf(table.Hinted(functionKind, func(v starlark.Value) string {
 		if b, ok := v.(*starlark.Builtin); ok {
-			return "a tool tells its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
+			return "a tool declares its parameters and their types: def f(x = str): return " + b.Name() + "(x)"
 		}
 		return ""
 	}), &table.Kind{Word: "tool(...)", Stub: "Tool", Accept: value.As[*value.Tool]})
@@ -363,7 +363,7 @@ func hintTool(v starlark.Value) string {
 		}
 		return "list functions of the script, which declare their parameters, tool(f, ...) or mcp(...)"
 	case *value.Memory:
-		return "it is given apart, as memory = ..., and makes tools of its own"
+		return "pass it separately, as memory = ...: it adds its own tools"
 	case *value.Skill:
 		return "write skills = [...]"
 	case *value.Knowledge:
@@ -384,9 +384,9 @@ func knowledgeFunc(c *table.Call) (starlark.Value, error) {
 		k.Load = c.FuncArg("content")
 	}
 	if k.Load != nil && k.Load.Info().Needs > 1 {
-		d := c.Problemf(diag.CallbackArity, c.ArgSpan("content"), "the function that gives a knowledge text is called with what the model looks for, or without arguments")
+		d := c.Problemf(diag.CallbackArity, c.ArgSpan("content"), "the function that returns a knowledge text is called with what the model looks for, or without arguments")
 		d.Label = "it needs " + text.CountInWords(k.Load.Info().Needs, "argument")
-		d.Help = []string{"write lambda query: ..., lambda: text, or give the text itself"}
+		d.Help = []string{"write lambda query: ..., lambda: text, or pass the text itself"}
 		return nil, nil
 	}
 	return &value.Knowledge{Kind: "knowledge", Text: fmt.Sprintf("knowledge(%q)", k.Doc), Of: k}, nil

@@ -74,7 +74,7 @@ var (
 	})
 	warningsKind = table.Vetted(table.ListOf(warningKind), func(_ *table.Param, v starlark.Value) []table.Fault {
 		n := starlark.Len(v)
-		return table.FaultIf(n > mostWarnings, "each is an event that somebody is to read", "want at most %d parts, got %d", mostWarnings, n)
+		return table.FaultIf(n > mostWarnings, "each is an event that someone has to read", "want at most %d parts, got %d", mostWarnings, n)
 	})
 )
 
@@ -124,7 +124,7 @@ func sameBudget(c *table.Call, l *engine.Limits) {
 	case !first.Limits.Same(l):
 		d := c.Problemf(diag.BudgetsDiffer, c.FuncSpan(), "two budgets are named %q, and their bounds differ", l.Name)
 		d.Notes = append(d.Notes, diag.Note{Pos: first.At.Pos, Message: "the first is made"})
-		d.Help = []string{"make it once and give it to each: x = budget(\"" + l.Name + "\", ...)"}
+		d.Help = []string{"make it once and pass it to each: x = budget(\"" + l.Name + "\", ...)"}
 	}
 }
 
@@ -141,8 +141,8 @@ func GivenBudget(c *table.Call, b *value.Budget) engine.Limits {
 		b.First = c.ArgSpan("budget")
 	} else if !b.Noted {
 		b.Noted = true
-		d := &diag.Diagnostic{Code: diag.UnsharedBudget, Severity: diag.Info, Span: c.ArgSpan("budget"), Message: "each that is given this budget may spend all of it"}
-		d.Notef(b.First.Pos, "it is given first")
+		d := &diag.Diagnostic{Code: diag.UnsharedBudget, Severity: diag.Info, Span: c.ArgSpan("budget"), Message: "everything that gets this budget may spend all of it"}
+		d.Notef(b.First.Pos, "it is used first")
 		d.Helpf("to share one, name it: budget(\"purse\", ...)")
 		c.State.Session.Report(d)
 	}

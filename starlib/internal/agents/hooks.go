@@ -122,7 +122,7 @@ func ruleParams() []table.Param {
 // toolNameKind takes the name of a tool.
 var toolNameKind = table.Hinted(table.Naming(table.StrKind, table.ToolName), func(v starlark.Value) string {
 	if f, ok := v.(*starlark.Function); ok {
-		return fmt.Sprintf("give its name: %q", f.Name())
+		return fmt.Sprintf("pass its name: %q", f.Name())
 	}
 	return ""
 })
@@ -132,7 +132,7 @@ var toolChoiceKind = table.Worded("str", table.AnyOf(table.OneOf("auto", "requir
 
 // reasonKind takes a reason that is shown to a model.
 var reasonKind = table.Texts(func(_ *table.Param, reason string) []table.Fault {
-	return table.FaultIf(strings.TrimSpace(reason) == "", "say why: the model is told; or leave it out", "the reason is empty")
+	return table.FaultIf(strings.TrimSpace(reason) == "", "say why, for the model to read, or leave it out", "the reason is empty")
 })
 
 // ruled reads the parameters of [ruleParams]. A given tool may have rules already, for example from the host: further

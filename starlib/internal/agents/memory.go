@@ -128,7 +128,7 @@ func compressFunc(c *table.Call) (starlark.Value, error) {
 			[]string{"let keep be less than after"}
 	}
 	if h.Compress.Model != "" && h.Compress.How != agent.CompressSummary {
-		c.Problemf(diag.WrongArgument, c.ArgSpan("model"), "no model is asked to leave messages out").Help = []string{`how = "summary" sums them up`}
+		c.Problemf(diag.WrongArgument, c.ArgSpan("model"), "no model is asked to leave messages out").Help = []string{`how = "summary" summarizes them`}
 	}
 	return &historyValue{Kind: "history", Text: "compress(...)", Of: h}, nil
 }

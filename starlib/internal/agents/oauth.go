@@ -23,17 +23,17 @@ var (
 		return ""
 	}}, func(_ *table.Param, v starlark.Value) []table.Fault {
 		s, ok := v.(*value.Secret)
-		return badServer(ok && s.Prefix != "", "leave the prefix out", "it stands alone")
+		return badServer(ok && s.Prefix != "", "leave the prefix out", "it takes no prefix")
 	})
 	clientKind = table.Texts(func(_ *table.Param, id string) []table.Fault {
 		if id == "" || strings.ContainsAny(id, "\r\n\x00") {
-			return badServer(true, "leave it out to have one registered", "%q is no id of a client", id)
+			return badServer(true, "leave it out to have one registered", "%q is not a client id", id)
 		}
 		how := remote.OAuth{ID: id}
 		return badServer(how.IsDocument() && !isDocument(id), "write where the document is: https://example.com/client.json", "a metadata document has a path, and no name, password or fragment")
 	})
 	scopeKind = table.Texts(func(_ *table.Param, scope string) []table.Fault {
-		return badServer(scope == "" || strings.IndexFunc(scope, notInScope) >= 0, `one of a list is one scope: scopes = ["read", "write"]`, "%q is no scope", scope)
+		return badServer(scope == "" || strings.IndexFunc(scope, notInScope) >= 0, `list each scope separately: scopes = ["read", "write"]`, "%q is not a scope", scope)
 	})
 	issuerKind = table.Texts(func(_ *table.Param, issuer string) []table.Fault {
 		u, err := url.Parse(issuer)
@@ -88,17 +88,17 @@ func oauthFunc(c *table.Call) (starlark.Value, error) {
 	}
 	switch {
 	case key && secret:
-		bad("key", "leave one of them out", "key: a client shows who it is by its key or by its secret")
+		bad("key", "leave one of them out", "key: a client authenticates with its key or with its secret")
 	case key && (!id || how.Grant != remote.GrantClientCredentials || how.IsDocument()):
-		bad("key", `write oauth(id = "...", key = secret("CLIENT_KEY"))`, "key: it is of clients that have an id and an account of their own")
+		bad("key", `write oauth(id = "...", key = secret("CLIENT_KEY"))`, "key: only clients with an id and an account of their own have one")
 	case how.IsDocument() && secret:
 		bad("secret", "leave it out", "secret: a client whose id is a metadata document has none")
 	case how.IsDocument() && how.Grant == remote.GrantClientCredentials:
 		bad("grant", "leave it out: a person signs in", "grant: a client whose id is a metadata document has no account of its own")
 	case how.Grant == remote.GrantClientCredentials && !(id && (secret || key)):
-		bad("grant", `write oauth(id = "...", secret = secret("CLIENT_SECRET"))`, "grant: the account of a client wants its id and secret")
+		bad("grant", `write oauth(id = "...", secret = secret("CLIENT_SECRET"))`, "grant: the account of a client needs its id and secret")
 	case secret && !id:
-		bad("secret", "give the id as well", "secret: nothing says whose secret it is")
+		bad("secret", "pass the id as well", "secret: there is no id that it belongs to")
 	}
 	return c.Made(&oauthValue{Kind: "oauth", Text: "oauth(" + how.Grant + ")", Of: how})
 }
@@ -120,13 +120,13 @@ func serverAuth(c *table.Call, spec *remote.Server) *remote.OAuth {
 	at := c.ArgSpan("auth")
 	switch {
 	case c.Passed("command") && !c.Passed("url"):
-		c.Problemf(diag.BadServer, at, "auth: a server that is started has no sign-in").Help = []string{"give what it needs by env = {...}"}
+		c.Problemf(diag.BadServer, at, "auth: a server that is started has no sign-in").Help = []string{"pass what it needs with env = {...}"}
 	case spec.URL != "" && !remote.Confidential(spec.URL):
-		c.Problemf(diag.BadServer, at, "auth: a token would be read by whoever is on the way to %s", spec.URL).Help = []string{"write an https URL"}
+		c.Problemf(diag.BadServer, at, "auth: anyone on the way to %s could read the token", spec.URL).Help = []string{"write an https URL"}
 	}
 	for _, s := range spec.Headers {
 		if strings.EqualFold(s.Name, "Authorization") {
-			c.Problemf(diag.BadServer, at, "auth: the headers hold an Authorization already").Help = []string{"leave one of them out"}
+			c.Problemf(diag.BadServer, at, "auth: the headers already have an Authorization").Help = []string{"leave one of them out"}
 		}
 	}
 	return v.Of

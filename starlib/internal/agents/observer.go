@@ -14,7 +14,7 @@ import (
 func onlooker(c *table.Call, out *generable.Type) agent.Observer {
 	o := &thread.Observer{State: c.State, Token: beside(c, "on_token"), Partial: beside(c, "on_partial")}
 	if o.Partial != nil && (out == nil || !out.HasSchema()) {
-		c.Problemf(diag.WrongArgument, c.ArgSpan("on_partial"), "the agent answers with a text, of which no part is a value").Help =
+		c.Problemf(diag.WrongArgument, c.ArgSpan("on_partial"), "the agent answers with a text, no part of which is a value").Help =
 			[]string{"use on_token, or give the agent an output with fields"}
 	}
 	if o.Token == nil && o.Partial == nil {
@@ -39,7 +39,7 @@ func beside(c *table.Call, param string) *starlark.Function {
 	case fn.NumFreeVars() > 0:
 		v, _ := fn.FreeVar(0)
 		c.Problemf(diag.WrongArgument, c.ArgSpan(param), "%s: the function uses %s of the function around it", param, v.Name).Help =
-			[]string{"it is called beside the flow: define it at the top level, where it uses what the module defines"}
+			[]string{"it is called alongside the flow: define it at the top level, where it can use what the module defines"}
 	}
 	return fn
 }

@@ -21,7 +21,7 @@ const effectDoc = `"read" changes nothing; "idempotent" may be repeated without 
 
 var toolEffectKind = table.Hinted(table.OneOf("read", "idempotent", "once"), func(v starlark.Value) string {
 	if s, ok := v.(starlark.String); ok && script.DidYouMean(string(s), []string{"read", "idempotent", "once"}) == "" {
-		return "leave it out: what the function does to the world is known from its code"
+		return "leave it out: its effects are known from its code"
 	}
 	return ""
 })
@@ -90,7 +90,7 @@ func (v *recoveryValue) String() string { return "recover(...)" }
 func (v *recoveryValue) Type() string { return "recovery" }
 
 // callAgain is the help for scripts that use the retry of nodes instead.
-const callAgain = "write again(2): the call is made again, up to so often"
+const callAgain = "write again(2): the call is made again, up to that often"
 
 var remedyWord = map[agent.RemedyKind]string{agent.RemedyFix: "fix", agent.RemedyAgain: "again", agent.RemedyEscalate: "escalate",
 	agent.RemedyAbandon: "give_up", agent.RemedyFixed: "fixed"}
@@ -125,7 +125,7 @@ var (
 			}
 			return "call it: " + v.Name() + "(...)"
 		case starlark.Int:
-			return "write again(" + v.String() + "): the call is made again so often"
+			return "write again(" + v.String() + "): the call is made again that often"
 		case starlark.String:
 			switch strings.ToLower(string(v)) {
 			case "retry", "again", "repeat":
@@ -194,8 +194,8 @@ func recoverFunc(c *table.Call) (starlark.Value, error) {
 	r := &agent.Recovery{BadArgs: remedies(c, "bad_args"), Failure: remedies(c, "failure")}
 	for _, one := range r.BadArgs {
 		if one.Do == agent.RemedyAgain {
-			c.Problemf(diag.WrongArgument, c.ArgSpan("bad_args"), "again does nothing about bad arguments: they would be read the same").Help =
-				[]string{"mend them, with fix(...), or leave bad_args out: the model gets the error and calls again"}
+			c.Problemf(diag.WrongArgument, c.ArgSpan("bad_args"), "again does nothing about bad arguments: they would be read the same way").Help =
+				[]string{"correct them with fix(...), or leave bad_args out: the model gets the error and calls again"}
 		}
 	}
 	return c.Made(&recoveryValue{r: r})
@@ -244,7 +244,7 @@ func fixedFunc(c *table.Call) (starlark.Value, error) {
 		}
 		d := c.Problemf(diag.WrongArgument, c.ArgSpan("value"), "%s", value.Prefixed("value", err))
 		if _, ok := c.Arg("value").(starlark.Callable); ok {
-			d.Advise("a function that mends is fix(f)")
+			d.Advise("a function that corrects a call is fix(f)")
 		}
 		return nil, nil
 	}
@@ -285,11 +285,11 @@ func (j *judge) Judge(b engine.Branch, f *agent.ToolFailure) (agent.Remedy, erro
 			return agent.Remedy{}, nil
 		}
 		return agent.Remedy{}, script.Errorf(diag.WrongTypeAtBoundary, "%s decides about a call that failed: it must return a remedy or None, not %s", j.Label(), value.Describe(out)).
-			WithHelp("return fixed(value), fix(...), again(...), escalate(...) or give_up(...), or None to tell the model")
+			WithHelp("return fixed(value), fix(...), again(...), escalate(...) or give_up(...), or None to inform the model")
 	}
 	v, err := value.ToData(out)
 	if err != nil {
-		return agent.Remedy{}, value.Prefixed("what "+j.Label()+" gives", err)
+		return agent.Remedy{}, value.Prefixed("the result of "+j.Label(), err)
 	}
 	value.Freeze(out, v)
 	return agent.Remedy{Do: agent.RemedyFixed, Value: v}, nil

@@ -22,10 +22,10 @@ var (
 	// settingsKind takes headers and variables.
 	settingsKind = table.Vetted(table.DictOf(&table.Kind{Word: "str and secret(...)", Stub: "str | Secret", Accept: value.Either(value.As[starlark.String], value.As[*value.Secret])}), badSettings)
 	globKind     = table.Texts(func(_ *table.Param, glob string) []table.Fault {
-		return badServer(agent.CheckGlob(glob) != nil || glob == "" || glob == "!", `* stands for anything, ? for one letter, [ab] for one of some: "read_*"`, "%q is no glob", glob)
+		return badServer(agent.CheckGlob(glob) != nil || glob == "" || glob == "!", `* matches anything, ? one letter, [ab] one of several: "read_*"`, "%q is not a glob", glob)
 	})
 	serverNameKind = table.Texts(func(_ *table.Param, name string) []table.Fault {
-		return badServer(!fitsServer(name), serverNameHelp, "%q is no name for an MCP server", name)
+		return badServer(!fitsServer(name), serverNameHelp, "%q cannot name an MCP server", name)
 	})
 	urlKind = table.Texts(func(_ *table.Param, text string) []table.Fault {
 		u, err := url.Parse(text)
@@ -38,7 +38,7 @@ var (
 		return badServer(u.User != nil, `write headers = {"Authorization": secret("NAME", prefix = "Bearer ")}`, "it carries a name or password, which would be in every record")
 	})
 	secretNameKind = table.Texts(func(_ *table.Param, name string) []table.Fault {
-		return table.FaultIf(name == "" || strings.ContainsAny(name, "=\x00 \t\r\n"), `secrets are named like environment variables: secret("GITHUB_TOKEN")`, "%q is no name of a secret", name)
+		return table.FaultIf(name == "" || strings.ContainsAny(name, "=\x00 \t\r\n"), `secrets are named like environment variables: secret("GITHUB_TOKEN")`, "%q cannot name a secret", name)
 	})
 	lineKind = table.Texts(func(_ *table.Param, text string) []table.Fault {
 		return table.FaultIf(strings.ContainsAny(text, "\r\n\x00"), "", "it holds a line break or a NUL")
@@ -64,7 +64,7 @@ func badSettings(p *table.Param, v starlark.Value) []table.Fault {
 	for key, item := range d.Entries() {
 		n++
 		if k, _ := key.(starlark.String); k == "" || strings.ContainsAny(string(k), "=: \t\r\n\x00") {
-			f := badServer(true, settingNames[p.Name], "it is no name")[0]
+			f := badServer(true, settingNames[p.Name], "it is not a name")[0]
 			f.Part = table.Piece{N: n, Key: key.String(), At: true}
 			found = append(found, f)
 		}
@@ -127,7 +127,7 @@ func mcpFunc(c *table.Call) (starlark.Value, error) {
 		spec.Name = cmp.Or(c.Variable(), "mcp")
 	}
 	if !fitsServer(spec.Name) {
-		c.Problemf(diag.BadServer, c.FuncSpan(), "%q is no name for an MCP server", spec.Name).Help = []string{serverNameHelp}
+		c.Problemf(diag.BadServer, c.FuncSpan(), "%q cannot name an MCP server", spec.Name).Help = []string{serverNameHelp}
 	}
 	reached(c, spec)
 	spec.Untrusted = c.Bool("untrusted", false)
@@ -153,10 +153,10 @@ func fitsServer(name string) bool { return name != "" && remote.NameOf(name) == 
 func reached(c *table.Call, spec *remote.Server) {
 	switch {
 	case c.Passed("command") == c.Passed("url"):
-		d := c.Problemf(diag.BadServer, c.FuncSpan(), "an MCP server is a command or at a URL")
+		d := c.Problemf(diag.BadServer, c.FuncSpan(), "an MCP server has a command or a URL")
 		d.Help = []string{`write mcp("npx", args = ["-y", "..."]) or mcp(url = "https://...")`}
 		if spec.Command != "" {
-			d.Label = "it is given both"
+			d.Label = "it has both"
 		}
 		return
 	case c.Passed("command"):
@@ -165,10 +165,10 @@ func reached(c *table.Call, spec *remote.Server) {
 		case len(words) == 0:
 			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: the command is empty").Help = []string{`name the program first: mcp("npx", args = ["-y", "..."])`}
 		case script.IsCommandLine(spec.Command):
-			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: no shell reads it, and %q is no program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", words[0], script.QuotedList(words[1:]))}
+			c.Problemf(diag.BadServer, c.ArgSpan("command"), "command: no shell reads it, and %q is not a program", spec.Command).Help = []string{fmt.Sprintf("write mcp(%q, args = %s)", words[0], script.QuotedList(words[1:]))}
 		}
 		if c.Has("transport") {
-			c.Problemf(diag.BadServer, c.ArgSpan("transport"), "transport: a server that is started is spoken to over its standard input and output").Help = []string{"leave it out, or give url ="}
+			c.Problemf(diag.BadServer, c.ArgSpan("transport"), "transport: a server that is started communicates over its standard input and output").Help = []string{"leave it out, or pass url ="}
 		}
 		return
 	}

@@ -50,7 +50,7 @@ func samplingParams() []table.Param {
 
 // intervalKind takes after how many steps an agent is asked for its thoughts.
 var intervalKind = table.Ints(func(_ *table.Param, n int64) []table.Fault {
-	return table.Coded(diag.LoopBound, table.FaultIf(n < 1, "leave it out for an agent that is not asked for its thoughts", "want at least 1, got %d", n))
+	return table.Coded(diag.LoopBound, table.FaultIf(n < 1, "leave it out for an agent that is not asked for its reasoning", "want at least 1, got %d", n))
 })
 
 // settings are the parameters of agent and model that configure a model and its calls.
@@ -98,7 +98,7 @@ func ownMembers(c *table.Call) {
 		instead := map[string]string{"model": "it is model = ...", "messages": "it is made of prompt, input and task", "contents": "it is made of prompt, input and task",
 			"stream": "answers are read as they arrive", "stream_options": "the usage is always asked for"}[string(name)]
 		if instead != "" {
-			c.Problemf(diag.WrongArgument, at, "extra: every request says %q itself", string(name)).Help = []string{"leave it out: " + instead}
+			c.Problemf(diag.WrongArgument, at, "extra: every request sets %q itself", string(name)).Help = []string{"leave it out: " + instead}
 		}
 		if _, list := v.(*starlark.List); name == "tools" && !list {
 			c.Problemf(diag.WrongArgument, at, "extra: \"tools\" must be a list, got %s", value.Describe(v)).Help =
@@ -196,7 +196,7 @@ func chosen(c *table.Call, choice model.ToolChoice, tools []string) {
 	}
 	switch {
 	case len(tools) == 0:
-		c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tools").Help = []string{"give it tools = [...], or leave out tool_choice"}
+		c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tools").Help = []string{"pass tools = [...], or leave out tool_choice"}
 	case choice.Mode == model.ChoiceTool && !slices.Contains(tools, choice.Tool):
 		d := c.Problemf(diag.WrongArgument, c.ArgSpan("tool_choice"), "tool_choice: the agent has no tool %q", choice.Tool)
 		near := diag.DidYouMean(choice.Tool, append(tools, "auto", "required", "none"))

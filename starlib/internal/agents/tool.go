@@ -56,7 +56,7 @@ func changed(c *table.Call, had *agent.Tool) (starlark.Value, error) {
 	for _, name := range []string{"params", "effect", "returns", "name"} {
 		if c.Has(name) {
 			c.Problemf(diag.WrongArgument, c.ArgSpan(name), "%s belongs to the function that a tool is made of", name).Help =
-				[]string{"a tool takes on_error, on_unknown, timeout and max_result here; " + name + " is given where it is made"}
+				[]string{"a tool takes on_error, on_unknown, timeout and max_result here; " + name + " is set where it is made"}
 		}
 	}
 	t := *had

@@ -39,6 +39,6 @@ func unknown(c *table.Call) (engine.OnUnknown, agent.Judge) {
 func ownUnknown(c *table.Call) {
 	if c.Has("on_unknown") {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("on_unknown"), "a function of the script is run again when its run is resumed: on_unknown is for tools of the host and of servers").Help =
-			[]string{"its requests and commands are effects of their own; what is done about them the run says: agentscript run --on-unknown fail"}
+			[]string{"its requests and commands are separate effects; the run decides what is done about them: agentscript run --on-unknown fail"}
 	}
 }

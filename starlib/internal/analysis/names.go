@@ -81,7 +81,7 @@ func startsWith(name, typed string) bool {
 var words = map[string]string{
 	"and":      "x and y: y if x holds, else x",
 	"break":    "ends the loop",
-	"continue": "goes on with the next turn of the loop",
+	"continue": "continues with the next turn of the loop",
 	"def":      "def name(parameters): begins a function",
 	"elif":     "begins another case of an if",
 	"else":     "begins the case that is left of an if",
@@ -89,7 +89,7 @@ var words = map[string]string{
 	"if":       "runs a block if a condition holds",
 	"in":       "x in items: reports whether items has x",
 	"lambda":   "lambda x: expression is a function without a name",
-	"load":     "load(\"file.star\", \"name\") brings names of another file",
+	"load":     "load(\"file.star\", \"name\") loads names from another file",
 	"not":      "not x: reports whether x does not hold",
 	"or":       "x or y: x if x holds, else y",
 	"pass":     "does nothing",
@@ -99,7 +99,7 @@ var words = map[string]string{
 
 // universalLines describe the interpreter's own names.
 var universalLines = map[string]string{
-	"None": "the value of what has none", "True": "the bool that holds", "False": "the bool that does not hold",
+	"None": "the value of what has no value", "True": "the bool that holds", "False": "the bool that does not hold",
 	"abs": "abs(x): the absolute value of a number", "all": "all(items): whether all items hold",
 	"any": "any(items): whether one of the items holds", "bool": "bool(x): whether x holds",
 	"bytes": "bytes(x): the bytes of a text, or of numbers", "chr": "chr(n): the character with a number",

@@ -38,7 +38,7 @@ func approvalRows() []table.Builtin {
 // approvedKind takes the type of an approval. A node precedes it.
 var approvedKind = table.Hinted(table.TypeKind, func(v starlark.Value) string {
 	if n, ok := v.(*value.Node); ok {
-		return "an approval is a step behind the node: " + n.Label() + " >> approval(\"...\")"
+		return "an approval is a step after the node: " + n.Label() + " >> approval(\"...\")"
 	}
 	return ""
 })

@@ -27,7 +27,7 @@ var whenKind = &table.Kind{Word: "condition, type or function", Stub: "Predicate
 	Hint: func(v starlark.Value) string {
 		switch v.(type) {
 		case starlark.Bool, starlark.Int, starlark.NoneType:
-			return "a value is asked for by a condition: eq(" + v.String() + ")"
+			return "test a value with a condition: eq(" + v.String() + ")"
 		}
 		return table.HintCondition(v)
 	}}
@@ -136,7 +136,7 @@ func routeKey(c *table.Call, r *flow.Route, key starlark.Value) bool {
 	case *starlark.Function, *starlark.Builtin:
 		d.Help = []string{"a predicate goes into a list: branch(node, [when(predicate, handler)], otherwise = handler)"}
 	default:
-		d.Help = []string{"other values are told by a predicate: branch(node, [when(lambda x: x == ..., handler)], otherwise = handler)"}
+		d.Help = []string{"other values need a predicate: branch(node, [when(lambda x: x == ..., handler)], otherwise = handler)"}
 	}
 	return false
 }
@@ -149,7 +149,7 @@ func handler(c *table.Call, v starlark.Value, at diag.Span) *flow.Node {
 	case *value.Failed:
 		return c.State.Session.Failed(flow.FnNode, c.Site())
 	}
-	c.Problemf(diag.NotANode, at, "the handler of this route is no node, got %s", value.Describe(v)).Advise(value.HintNode(v))
+	c.Problemf(diag.NotANode, at, "the handler of this route is not a node, got %s", value.Describe(v)).Advise(value.HintNode(v))
 	return nil
 }
 

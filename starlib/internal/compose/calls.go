@@ -58,7 +58,7 @@ func uncounted(int) {}
 
 // onBranch makes a call on a branch.
 func onBranch(c *table.Call, br engine.Branch, f starlark.Value, args starlark.Tuple) (thread.Result, error) {
-	return thread.Apart(c.Env, br, "what "+value.NameOf(f)+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
+	return thread.Apart(c.Env, br, "the result of "+value.NameOf(f), func(thread *starlark.Thread) (starlark.Value, error) {
 		return starlark.Call(thread, f, args, nil)
 	})
 }
@@ -119,7 +119,7 @@ func willDo(c *table.Call, r thread.Result) (bool, error) {
 		}
 		yes, ok := v.(starlark.Bool)
 		if !ok {
-			return false, script.Errorf(diag.WrongTypeAtBoundary, "until gives %s, want bool", value.Describe(v)).
+			return false, script.Errorf(diag.WrongTypeAtBoundary, "until returned %s, want bool", value.Describe(v)).
 				WithHelp("compare explicitly: lambda x: len(x) > 0, lambda x: x != None")
 		}
 		return bool(yes), nil
@@ -234,7 +234,7 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 	}
 	v, err := value.ToData(out)
 	if err != nil {
-		return nil, value.Prefixed("what "+value.NameOf(c.Arg("f"))+" gives", err)
+		return nil, value.Prefixed("the result of "+value.NameOf(c.Arg("f")), err)
 	}
 	s.Keep(c.Thread(), out, v, "attempt")
 	took(cover.AttemptOK)

@@ -244,7 +244,7 @@ func boundedFunc(c *table.Call) (starlark.Value, error) {
 	l := agents.GivenBudget(c, c.Arg("budget").(*value.Budget))
 	for _, word := range agents.OfOneAgent(l) {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("budget"), "bounded: %s is about the conversation of one agent", word).Help =
-			[]string{"give it to the agent: agent(budget = budget(" + word + " = ...))"}
+			[]string{"pass it to the agent: agent(budget = budget(" + word + " = ...))"}
 	}
 	if len(c.Problems) > 0 {
 		return nil, nil

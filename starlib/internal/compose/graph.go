@@ -59,7 +59,7 @@ var startKind = table.Hinted(table.NodeKind, func(v starlark.Value) string {
 			first = n.Label()
 		}
 	}
-	return "write " + first + ": a graph is given the node that it begins with, and knows the others by their edges"
+	return "write " + first + ": a graph takes the node that it begins with, and finds the others by their edges"
 })
 
 // edgeValue is an edge before it is part of a graph.

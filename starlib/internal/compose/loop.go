@@ -26,7 +26,7 @@ var loopParams = []table.Param{
 
 // loopArgs reports arguments of a loop that exclude each other.
 func loopArgs(c *table.Call) {
-	how := "either next gives the next input or None, or until = ends the loop and repair = makes the next input"
+	how := "either next returns the next input or None, or until = ends the loop and repair = makes the next input"
 	next, until, repair := c.Has("next"), c.Has("until"), c.Has("repair")
 	switch {
 	case next && (until || repair):
@@ -37,11 +37,11 @@ func loopArgs(c *table.Call) {
 		c.Problemf(diag.WrongArgument, c.ArgSpan(other), "loop: next and %s exclude each other", other).Help = []string{how}
 	case repair && !until:
 		c.Problemf(diag.MissingArgument, c.FuncSpan(), "loop needs until with repair").Help =
-			[]string{"until = lambda out: ... tells when the loop ends; a node that gives the next input or None is next: loop(a, b)"}
+			[]string{"until = lambda out: ... decides when the loop ends; a node that returns the next input or None is next: loop(a, b)"}
 	case until && !repair:
-		help := "repair = node makes the next input of the output"
+		help := "repair = node makes the next input from the output"
 		if body := c.Node("node"); body != nil && !body.Failed() && generable.Assignable(body.Out(), body.In()) == nil {
-			help += "; repair = fn(lambda x: x) sends it round as it is"
+			help += "; repair = fn(lambda x: x) passes it on unchanged"
 		} else if body != nil && !body.Failed() {
 			help += fmt.Sprintf(": repair = fn(f, input = %s, output = %s)", body.Out(), body.In())
 		}

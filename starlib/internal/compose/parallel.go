@@ -52,9 +52,9 @@ var streamedKind = table.Hinted(table.ItemsKind, func(v starlark.Value) string {
 // branchKind takes what parallel calls.
 var branchKind = &table.Kind{Word: "function, node or list of calls", Stub: "Callable | Node | list",
 	Accept: value.Either(table.AcceptList, table.CalledKind.Accept),
-	Hint:   table.Saying("give the function and its arguments apart: parallel(f, items), or parallel([(f, x), (g, y)])")}
+	Hint:   table.Saying("pass the function and its arguments separately: parallel(f, items), or parallel([(f, x), (g, y)])")}
 
-var stageKind = table.Hinted(table.CalledKind, table.Saying("give the function itself: stream(items, f, g) calls f and g"))
+var stageKind = table.Hinted(table.CalledKind, table.Saying("pass the function itself: stream(items, f, g) calls f and g"))
 
 var limitsKind = table.AnyOf(table.BoundKind, table.ListOf(table.BoundKind))
 
@@ -151,7 +151,7 @@ func limits(c *table.Call, stages int) []int {
 	out := make([]int, stages)
 	if list.Len() != stages {
 		c.Problemf(diag.WrongArgument, c.ArgSpan("limit"), "limit: %s for %s", text.CountInWords(list.Len(), "number"), text.CountInWords(stages, "stage")).Help =
-			[]string{"give one number for all stages, or a list with one for each"}
+			[]string{"pass one number for all stages, or a list with one for each"}
 		return out
 	}
 	for i := range out {

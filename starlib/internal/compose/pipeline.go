@@ -74,7 +74,7 @@ func streamItems(c *table.Call) (starlark.Value, error) {
 	out := newOutcomes(c, len(items))
 	parts := func(i int) starlark.Tuple { return append(starlark.Tuple{items[i]}, stages...) }
 	err := callsAt(c, parts).All(len(items), busy, func(i int, br engine.Branch) error {
-		r, err := thread.Apart(c.Env, br, "what "+value.NameOf(stages[len(stages)-1])+" gives", func(thread *starlark.Thread) (starlark.Value, error) {
+		r, err := thread.Apart(c.Env, br, "the result of "+value.NameOf(stages[len(stages)-1]), func(thread *starlark.Thread) (starlark.Value, error) {
 			v := items[i]
 			for stage, f := range stages {
 				if err := free.enter(br, stage); err != nil {

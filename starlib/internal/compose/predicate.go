@@ -64,9 +64,9 @@ func predicateFunc(c *table.Call, op predicate.Op) (starlark.Value, error) {
 	if t, ok := val.(*value.Type); ok {
 		help := "write " + t.String() + ": as a condition a type holds for its values"
 		if field != "" {
-			help = "compare with a value, " + c.Row.Name + "(" + strconv.Quote(field) + ", \"...\"); a type is a condition by itself"
+			help = "compare with a value, " + c.Row.Name + "(" + strconv.Quote(field) + ", \"...\"); a type is already a condition"
 		}
-		c.Problemf(diag.WrongValue, c.FuncSpan(), "the type %s is no data", t).Help = []string{help}
+		c.Problemf(diag.WrongValue, c.FuncSpan(), "the type %s is not data", t).Help = []string{help}
 		return c.Placeholder(), nil
 	}
 	if val != nil {

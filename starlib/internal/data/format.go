@@ -53,7 +53,7 @@ func parseSpec(s string) (formatSpec, error) {
 	}
 	switch rest := s[len(m[0]):]; {
 	case rest != "":
-		return f, fmt.Errorf("%q is no format: %q is not understood", s, rest)
+		return f, fmt.Errorf("%q is not a format: %q is not understood", s, rest)
 	case f.width > maxWidth:
 		return f, fmt.Errorf("the width %d is above %d", f.width, maxWidth)
 	case f.precision > maxPrecision:
@@ -179,7 +179,7 @@ func (f formatSpec) integer(i *big.Int) (string, error) {
 	case 0, 'd', 'n':
 	case 'c':
 		if !i.IsInt64() || i.Int64() < 0 || i.Int64() > utf8.MaxRune || !utf8.ValidRune(rune(i.Int64())) {
-			return "", fmt.Errorf("%s is no character", i)
+			return "", fmt.Errorf("%s is not a character", i)
 		}
 		return f.pad("", string(rune(i.Int64())), '<'), nil
 	}

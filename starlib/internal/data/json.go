@@ -52,7 +52,7 @@ func jsonDecode(c *table.Call) (starlark.Value, error) {
 			return args[1], nil
 		}
 		c.Problemf(diag.WrongArgument, c.ArgSpan("text"), "json.decode: the text is nested more than %d deep", value.MaxPrintNesting).Help =
-			[]string{"give default = ... to go on without it"}
+			[]string{"pass default = ... to continue without it"}
 		return nil, nil
 	}
 	return starjson.Module.Members["decode"].(*starlark.Builtin).CallInternal(c.Thread(), args, nil)

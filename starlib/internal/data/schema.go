@@ -107,7 +107,7 @@ var enumValue = table.Hinted(table.StrKind, func(v starlark.Value) string {
 		for item := range list.Elements() {
 			values = append(values, item.String())
 		}
-		return "give the values one by one: enum(" + script.Joined(values) + "); its name is that of its variable"
+		return "pass the values one by one: enum(" + script.Joined(values) + "); its name is that of its variable"
 	}
 	return ""
 })
@@ -140,7 +140,7 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 	}
 	if d := c.Arg("default"); d != nil {
 		if empty := emptyOf(d); empty != "" {
-			c.Problemf(diag.WrongValue, c.ArgSpan("default"), "default: %s is no data", value.Describe(d)).Advise("write default = " + empty + ": each instance gets one of its own")
+			c.Problemf(diag.WrongValue, c.ArgSpan("default"), "default: %s is not data", value.Describe(d)).Advise("write default = " + empty + ": each instance gets its own")
 			return c.Placeholder(), nil
 		}
 		v, err := value.ToData(d)
@@ -157,7 +157,7 @@ func fieldFunc(c *table.Call) (starlark.Value, error) {
 			if why := p.Pred.Mismatches(t); len(why) > 0 {
 				d := c.Problemf(diag.BadCondition, c.ArgSpan("check"), "this condition cannot be asked of %s", t)
 				d.Label = why[0]
-				d.Help = []string{"test the value itself, ge(80), or a field that it has; what is in a list is tested in code: fn(f, ...) behind the agent"}
+				d.Help = []string{"test the value itself, ge(80), or a field that it has; what is in a list is tested in code: fn(f, ...) after the agent"}
 				if corrected := p.Pred.Corrected(t); corrected != nil {
 					d.Help = []string{"write " + corrected.String()}
 				}
@@ -217,7 +217,7 @@ func schemaFunc(c *table.Call) (starlark.Value, error) {
 	for _, kv := range c.Kwargs {
 		name := string(kv[0].(starlark.String))
 		if seen[name] {
-			c.Problemf(diag.DuplicateName, c.NameSpan(name), "the field %s is given twice", name).
+			c.Problemf(diag.DuplicateName, c.NameSpan(name), "the field %s is declared twice", name).
 				Advise("leave one out: the dict is for names that are reserved words")
 			continue
 		}
@@ -248,7 +248,7 @@ func unionFunc(c *table.Call) (starlark.Value, error) {
 			out.Help = append(out.Help, "join other types with |: "+t.String()+" | ...")
 		case names[d.Name]:
 			out := c.Problemf(diag.DuplicateName, at, "the union has two variants named %s", d.Name)
-			out.Help = append(out.Help, "list each variant once; the name tells them apart, _name = gives another")
+			out.Help = append(out.Help, "list each variant once; names distinguish them, _name = sets another")
 		default:
 			variants = append(variants, t)
 		}
@@ -296,7 +296,7 @@ func valueNotes(c *table.Call, values []string) []generable.ValueNote {
 			s, _ := starlark.AsString(key)
 			i := slices.Index(values, s)
 			if i < 0 {
-				c.Problemf(diag.BadEnum, c.ArgSpan(name), "%s: %s is no value of this enum", name, key).Help = []string{"its values are " + script.Joined(values)}
+				c.Problemf(diag.BadEnum, c.ArgSpan(name), "%s: %s is not a value of this enum", name, key).Help = []string{"its values are " + script.Joined(values)}
 				continue
 			}
 			if text, ok := v.(starlark.String); ok && name == "_notes" {

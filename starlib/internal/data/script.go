@@ -76,7 +76,7 @@ func fileFunc(c *table.Call) (starlark.Value, error) {
 		return nil, err
 	}
 	if !utf8.ValidString(text) {
-		c.Problemf(diag.WrongValue, at, "%s is no UTF-8 text", c.Str("path"))
+		c.Problemf(diag.WrongValue, at, "%s is not UTF-8 text", c.Str("path"))
 		return nil, nil
 	}
 	return starlark.String(c.State.Disk.Text(text)), nil

@@ -91,7 +91,7 @@ func (s *streamValue) Freeze() { s.frozen = true }
 func (s *streamValue) Truth() starlark.Bool { return true }
 
 func (s *streamValue) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "a stream is no key")
+	return 0, script.Errorf(diag.ScriptError, "a stream cannot be a key")
 }
 
 func (s *streamValue) Attr(name string) (starlark.Value, error) {

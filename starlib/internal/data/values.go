@@ -125,7 +125,7 @@ func matchFunc(c *table.Call) (starlark.Value, error) {
 	v, cases := c.Arg("value"), c.Arg("cases").(*starlark.Dict)
 	for key, f := range cases.Entries() {
 		if _, ok := f.(starlark.Callable); !ok {
-			c.Problemf(diag.WrongArgument, c.ArgSpan("cases"), "the case %s is no function, got %s", key, value.Describe(f))
+			c.Problemf(diag.WrongArgument, c.ArgSpan("cases"), "the case %s is not a function, got %s", key, value.Describe(f))
 			return nil, nil
 		}
 	}

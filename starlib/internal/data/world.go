@@ -34,7 +34,7 @@ var commandKind = table.Hinted(table.ListOf(table.StrKind), func(v starlark.Valu
 	case strings.TrimSpace(string(line)) == "":
 		return `name the command and its arguments: ["git", "log"]`
 	case strings.ContainsAny(string(line), "|<>&;$`"):
-		return `no shell reads it: run one command, ["ls", "-la"], and give what it wrote to the next, sh.run(["wc", "-l"], input = out.stdout)`
+		return `no shell reads it: run one command, ["ls", "-la"], and pass its output to the next, sh.run(["wc", "-l"], input = out.stdout)`
 	}
 	return "write " + script.QuotedList(strings.Fields(string(line)))
 })
@@ -95,7 +95,7 @@ var wrappers = map[string]string{"fs.read": "def read(path = str): return fs.rea
 // HintCapability says how to make a tool of a builtin.
 func HintCapability(b *starlark.Builtin) string {
 	if example := wrappers[b.Name()]; example != "" {
-		return "wrap it in a function, which says what of it the model gets: " + example
+		return "wrap it in a function, which decides what the model gets: " + example
 	}
 	return "wrap it in a function that declares its parameters: def f(x = str): return " + b.Name() + "(x)"
 }
@@ -172,7 +172,7 @@ func unfitTouch(op *capability.Operation, args *generable.Map) error {
 	case engine.EffectEnv:
 		name, _ := get("name").AsStr()
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return script.Errorf(diag.WrongArgument, "env.%s: %q is no name of a variable", op.Name, name).WithHelp(`env.get("HOME")`)
+			return script.Errorf(diag.WrongArgument, "env.%s: %q cannot name a variable", op.Name, name).WithHelp(`env.get("HOME")`)
 		}
 	}
 	return nil
@@ -182,13 +182,13 @@ func unfitRequest(op *capability.Operation, args *generable.Map) error {
 	what := "http." + op.Name
 	if _, both := args.Get("json"); both {
 		if _, body := args.Get("body"); body {
-			return script.Errorf(diag.WrongArgument, "%s is given body and json", what).WithHelp("give one of them: json = data sends data as JSON")
+			return script.Errorf(diag.WrongArgument, "%s gets both body and json", what).WithHelp("pass one of them: json = data sends data as JSON")
 		}
 	}
 	if m, given := args.Get("method"); given {
 		s, _ := m.AsStr()
 		if s == "" || strings.IndexFunc(s, func(r rune) bool { return r < 'A' || r > 'z' || r > 'Z' && r < 'a' }) >= 0 {
-			return script.Errorf(diag.WrongArgument, "%s: %q is no method", what, s).WithHelp("GET, PUT, DELETE and the like")
+			return script.Errorf(diag.WrongArgument, "%s: %q is not a method", what, s).WithHelp("GET, PUT, DELETE and the like")
 		}
 	}
 	url, _ := args.Get("url")
@@ -196,7 +196,7 @@ func unfitRequest(op *capability.Operation, args *generable.Map) error {
 	if !ok {
 		if capability.HostOfText(url) == "" {
 			return script.Errorf(diag.WrongArgument, "%s: the URL does not begin with http:// or https://, a host and /", what).
-				WithHelp("a secret stands behind the host: \"https://api.example.com/?key=\" + env.secret(\"API_KEY\")")
+				WithHelp("a secret belongs after the host: \"https://api.example.com/?key=\" + env.secret(\"API_KEY\")")
 		}
 		return nil
 	}

@@ -150,7 +150,7 @@ func (b *body) hand(s *state, f syntax.Expr, values ...*possible.Value) *possibl
 			if x.Node.Failed() {
 				return possible.Unknown
 			}
-			v = possible.OfType(x.Node.Out(), "`"+x.Label()+"` gave it")
+			v = possible.OfType(x.Node.Out(), "`"+x.Label()+"` returned it")
 		case *value.Type:
 			if v = possible.Universals[x.T.String()]; x.Func == nil {
 				v = possible.OfType(x.T, "")
@@ -217,9 +217,9 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 		return listOf(item, some)
 	case "attempt":
 		if t := b.hand(s, args.exprs[0], args.values[1:]...).Type(); t != nil {
-			return possible.OfType(flow.AttemptOf(t), "`attempt` gave it")
+			return possible.OfType(flow.AttemptOf(t), "`attempt` returned it")
 		}
-		return possible.OfType(flow.AttemptOf(anyType), "`attempt` gave it")
+		return possible.OfType(flow.AttemptOf(anyType), "`attempt` returned it")
 	case "retry":
 		return b.hand(s, args.exprs[0], args.values[1:]...)
 	case "fallback", "race":
@@ -239,7 +239,7 @@ func (b *body) orchestrated(s *state, x *syntax.CallExpr, name string, args *arg
 	case "match":
 		return b.match(s, x, args)
 	case "approve":
-		return possible.OfType(engine.ApprovalType, "`approve` gave it")
+		return possible.OfType(engine.ApprovalType, "`approve` returned it")
 	case "replace":
 		b.replaced(s, x, args)
 		noInstance := func(a *possible.Alt) bool {
@@ -423,7 +423,7 @@ func (in *Inference) rowGives(row *table.Builtin) *possible.Value {
 		if t, ok := in.c.Predeclared[word].(*value.Type); ok && v == possible.Unknown && !t.Bare {
 			v = possible.OfType(t.T, "")
 		} else if t, ok := doc.Result(word); ok && v == possible.Unknown {
-			v = possible.OfType(t, "a builtin gave it")
+			v = possible.OfType(t, "a builtin returned it")
 		}
 		out = possible.Unite(out, v, 0)
 	}

@@ -157,7 +157,7 @@ func (b *body) callThing(s *state, x *syntax.CallExpr, fn starlark.Value, args *
 	switch f := fn.(type) {
 	case *value.Node:
 		for i, e := range args.exprs {
-			b.freeze(s, e, "`"+f.Label()+"` was given it")
+			b.freeze(s, e, "`"+f.Label()+"` received it")
 			if i == 0 {
 				b.given(s, f, e, args.values[i])
 			}
@@ -165,7 +165,7 @@ func (b *body) callThing(s *state, x *syntax.CallExpr, fn starlark.Value, args *
 		if f.Node.Failed() {
 			return possible.Unknown, true
 		}
-		return possible.OfType(f.Node.Out(), "`"+f.Label()+"` gave it"), true
+		return possible.OfType(f.Node.Out(), "`"+f.Label()+"` returned it"), true
 	case *value.Type:
 		return b.construct(s, x, f, args), true
 	case *value.Maker:

@@ -131,7 +131,7 @@ func (b *body) setField(s *state, x *syntax.DotExpr, on *possible.Value) {
 		} else if a.Kind == possible.Dict {
 			f.help("an entry of a dict is `%s[%q] = ...`", b.in.shown(x.X), x.Name.Name)
 		} else {
-			f.help("keep the value in a name of its own")
+			f.help("keep the value in a separate variable")
 		}
 	})
 }
@@ -156,7 +156,7 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 	}
 	if why == iterated {
 		f.says("`%s` cannot change here: %s", shown, why)
-		f.help("go through a copy: `for x in list(%s)`", shown)
+		f.help("iterate over a copy: `for x in list(%s)`", shown)
 		return
 	}
 	f.says("`%s` is frozen: %s", shown, why)
@@ -166,19 +166,19 @@ func (b *body) frozen(f *finding, e syntax.Expr, on *possible.Value) {
 		_, local = b.slot(id)
 	}
 	if strings.HasPrefix(why, "`") && !local { // a change would not reach the surrounding code
-		f.help("return the new value: the code around gets what each branch returned")
+		f.help("return the new value: the caller gets what each branch returned")
 		return
 	}
 	if name := b.helper(); name != "" && named && !local && b.in.u.Globals[id.Name] != nil {
-		f.help("make it where `%s` is called, `%s = %s`, and give it to `%s` as an argument of that name: the caller sees the changes", name, id.Name, b.in.start(id.Name), name)
+		f.help("make it where `%s` is called, `%s = %s`, and pass it to `%s` as an argument of that name: the caller sees the changes", name, id.Name, b.in.start(id.Name), name)
 		return
 	}
 	if named && !local && b.in.u.Globals[id.Name] != nil && b.in.start(id.Name) != "..." {
-		f.help("write `%s = %s` before any loop in this function, and return what it becomes", id.Name, b.in.start(id.Name))
+		f.help("write `%s = %s` before any loop in this function, and return the new value", id.Name, b.in.start(id.Name))
 		return
 	}
 	maker := map[possible.Kind]string{possible.List: "list", possible.Dict: "dict", possible.Set: "set"}[k]
-	f.help("before any loop, make a copy, `copy = %s(%s)`, change that, and go on with it", maker, shown)
+	f.help("before any loop, make a copy, `copy = %s(%s)`, and change and use that", maker, shown)
 }
 
 // helper returns the name of the function if other functions of the file call it and the flow does not, or "".

@@ -48,9 +48,9 @@ func (b *body) gives(c *script.Contract) {
 	}
 	b.failure(def.Name, diag.NoReturn, which, m, func(f *finding) {
 		f.Span = script.NameSpan(def.Name)
-		f.says("%s gives nothing, and %s must give %s", def.Name.Name, c.Caller(), want)
+		f.says("%s returns nothing, and %s must return %s", def.Name.Name, c.Caller(), want)
 		if which == onPath {
-			f.says("%s may end without a return, and %s must give %s", def.Name.Name, c.Caller(), want)
+			f.says("%s may end without a return, and %s must return %s", def.Name.Name, c.Caller(), want)
 		}
 		f.help("return a value at its end, or make None one of the outputs: %s | None", want)
 	})
@@ -66,7 +66,7 @@ func (b *body) remedies(c *script.Contract) {
 		which, m := b.judge(&state{region: r.region}, r.value, fails)
 		b.failure(b.resultOf(r), diag.WrongTypeAtBoundary, which, m, func(f *finding) {
 			f.says("%s decides about a call that failed: it must return a remedy or None, not %s", c.Caller(), failing(r.value, m, fails).Words())
-			f.help("return fixed(value), fix(...), again(...), escalate(...) or give_up(...), or None to tell the model")
+			f.help("return fixed(value), fix(...), again(...), escalate(...) or give_up(...), or None to inform the model")
 		})
 	}
 }
@@ -94,9 +94,9 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 		if which == onPath {
 			got = failing(got, m, misfits)
 		}
-		f.says("%s must give %s, got %s", c.Caller(), possible.CmpOr(want.Kind == generable.AnyType, "data", want.String()), got.Words())
+		f.says("%s must return %s, got %s", c.Caller(), possible.CmpOr(want.Kind == generable.AnyType, "data", want.String()), got.Words())
 		if a, ok := got.Certain(); ok && a.Kind == possible.Dict && a.Shape != nil && want.Kind == generable.RecordType {
-			f.misfit(c.Caller()+" must give", a.Shape, want)
+			f.misfit(c.Caller()+" must return", a.Shape, want)
 			return
 		}
 		_, written := at.(*syntax.Literal)
@@ -106,11 +106,11 @@ func (b *body) returned(c *script.Contract, want *generable.Type, r result) {
 			f.help("return a value: `return x`")
 		case isExpr && b.uncalled(f, e, got):
 		case want.Kind == generable.AnyType:
-			f.help("call it, and return what it gives")
+			f.help("call it, and return its result")
 		case want.Kind == generable.BoolType:
 			f.help("compare explicitly: `len(x) > 0`, `x != None`")
 		case which == onPath && got.Words() == "None":
-			f.help("give something else for None: `x if x != None else ...`, or make None one of the outputs: %s | None", want)
+			f.help("replace None: `x if x != None else ...`, or make None one of the outputs: %s | None", want)
 		case got.Words() == "None":
 			f.help("return a value of %s, or make None one of the outputs: %s | None", want, want)
 		case want.Kind == generable.StrType:
@@ -147,7 +147,7 @@ func (b *body) given(s *state, n *value.Node, e syntax.Expr, v *possible.Value) 
 			case certain && a.Kind == possible.None:
 				b.testBefore(f, e)
 			default:
-				f.help("give it a value of its input type")
+				f.help("pass it a value of its input type")
 			}
 		})
 		b.settle(s, e, which, misfits)
@@ -234,7 +234,7 @@ func (b *body) badField(f *finding, x *syntax.CallExpr, t *generable.Type, n nam
 	case want.Kind == generable.FloatType && a.Kind == possible.Text:
 		f.help("write `float(%s)`", shown)
 	default:
-		f.help("%s is declared as %s in %s: give one, or change its type there", n.name, field.Type, t)
+		f.help("%s is declared as %s in %s: pass one, or change its type there", n.name, field.Type, t)
 	}
 }
 

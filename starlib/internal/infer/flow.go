@@ -84,7 +84,7 @@ func (b *body) stmt(stmt syntax.Stmt, s *state) *state {
 			return s
 		}
 		l := b.loops[len(b.loops)-1]
-		here := arm{s, possible.Step{At: x.TokenPos, Says: "when the loop comes to `" + x.Token.String() + "`"}, s.region}
+		here := arm{s, possible.Step{At: x.TokenPos, Says: "when the loop reaches `" + x.Token.String() + "`"}, s.region}
 		if x.Token == syntax.BREAK {
 			l.breaks = append(l.breaks, here)
 		} else {
@@ -164,7 +164,7 @@ func (b *body) forLoop(s *state, x *syntax.ForStmt) *state {
 }
 
 // iterated says why a container cannot be changed while a loop iterates over it.
-const iterated = "the loop goes through it, and what a loop goes through does not change meanwhile"
+const iterated = "the loop iterates over it, and what a loop iterates over cannot change meanwhile"
 
 // hold freezes the container of a name while a loop iterates over it. It reports whether there is one.
 func (b *body) hold(s *state, e syntax.Expr) bool {

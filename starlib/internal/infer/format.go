@@ -62,11 +62,11 @@ func (b *body) percent(s *state, at syntax.Node, v, w *possible.Value, left, rig
 		shown := b.in.shown(operand)
 		switch {
 		case strings.Contains(problem.Error(), "not enough arguments") || strings.Contains(problem.Error(), "too many arguments") || strings.Contains(problem.Error(), "not all arguments"):
-			f.says("this format wants %s, and is given %s", wording.CountInWords(wanted, "value"), wording.CountInWords(got, "value"))
+			f.says("this format needs %s, and gets %s", wording.CountInWords(wanted, "value"), wording.CountInWords(got, "value"))
 			if _, isTuple := operand.(*syntax.TupleExpr); !isTuple && wanted > 1 {
-				f.help("give it a tuple of as many: `%% (%s%s)`", shown, strings.Repeat(", ...", wanted-1))
+				f.help("pass a tuple of that many: `%% (%s%s)`", shown, strings.Repeat(", ...", wanted-1))
 			} else {
-				f.help("give it as many values as there are conversions; `%%%%` is a percent sign")
+				f.help("pass as many values as there are conversions; `%%%%` is a percent sign")
 			}
 		case strings.Contains(problem.Error(), "unknown conversion"):
 			f.help("%s", thread.SlipHelp(problem.Error(), nil))
@@ -131,18 +131,18 @@ func (b *body) formatHelp(f *finding, format string, args *arguments) {
 	}
 	switch {
 	case len(missing) == 1 && len(args.exprs) == 1 && places == 0:
-		f.says("this format wants `%s` by name", missing[0])
+		f.says("this format needs `%s` by name", missing[0])
 		f.help("write `.format(%s = %s)`", missing[0], b.in.shown(args.exprs[0]))
 	case len(missing) > 0:
-		f.says("this format wants `%s` by name", missing[0])
+		f.says("this format needs `%s` by name", missing[0])
 		if near, ok := diag.Suggest(missing[0], given); ok {
 			f.help("did you mean `%s`?", near)
 		} else {
 			f.help("write `.format(%s = ...)`", missing[0])
 		}
 	case places > len(args.exprs):
-		f.says("this format wants %s, and is given %s", wording.CountInWords(places, "value"), wording.CountInWords(len(args.exprs), "value"))
-		f.help("give it as many values as it has places; `{{` and `}}` are braces")
+		f.says("this format needs %s, and gets %s", wording.CountInWords(places, "value"), wording.CountInWords(len(args.exprs), "value"))
+		f.help("pass as many values as it has places; `{{` and `}}` are braces")
 	default:
 		f.help("`{}` takes the next value, `{name}` one by name; `{{` and `}}` are braces")
 	}

@@ -276,7 +276,7 @@ func (in *Inference) look(c *possible.Closure, called bool) {
 			v = b.orNone(s, id, possible.Unmarked(possible.Forget(values[i])).In(s.region))
 		case contract != nil:
 			if i < len(contract.Params) && contract.Params[i] != nil {
-				v = possible.OfType(contract.Params[i], "the flow gave it to the function")
+				v = possible.OfType(contract.Params[i], "the flow passed it to the function")
 			}
 			if i < len(contract.Values) {
 				v = possible.OfValue(contract.Values[i], "", 0)

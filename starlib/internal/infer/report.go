@@ -146,19 +146,19 @@ func (b *body) unassigned(id *syntax.Ident, which verdict, m *possible.Mark) {
 		}
 		if b.in.u.Globals[id.Name] != nil {
 			f.says("`%s` is a name of this function, and has no value here", id.Name)
-			f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so that it is not the one of the top level"})
+			f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so it is not the one of the top level"})
 			if name := b.helper(); name != "" {
-				f.help("what the file defines does not change in a run: give `%s` to `%s` as an argument, let that return what it becomes, and keep that where it is called", id.Name, name)
+				f.help("what the file defines does not change in a run: pass `%s` to `%s` as an argument, return the new value, and assign that where it is called", id.Name, name)
 				return
 			}
-			f.help("what the file defines does not change in a run: write `%s = %s` before it in this function, and return what it becomes", id.Name, b.in.start(id.Name))
+			f.help("what the file defines does not change in a run: write `%s = %s` before it in this function, and return the new value", id.Name, b.in.start(id.Name))
 			return
 		}
 		for outer := range b.in.names.Binds {
 			if outer.Name == id.Name && outer != first {
 				f.says("`%s` is a name of this function, and has no value here", id.Name)
-				f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so that it is not the one of the function around it"})
-				f.help("return what `%s` becomes, and assign it where the function is called", id.Name)
+				f.Notes = append(f.Notes, diag.Note{Message: "the function assigns it, so it is not the one of the function around it"})
+				f.help("return the new value of `%s`, and assign it where the function is called", id.Name)
 				return
 			}
 		}
@@ -232,16 +232,16 @@ func (b *body) operands(f *finding, op syntax.Token, v, w *possible.Value, left,
 	case is(v, possible.Integer) && is(w, possible.Text) && op != syntax.IN && op != syntax.NOT_IN:
 		f.help("convert one of them: `str(%s)` or `int(%s)`", b.in.shown(left), b.in.shown(right))
 	case op == syntax.IN && is(w, possible.Record):
-		f.help("`hasattr(%s, ...)` tells whether it has a field", b.in.shown(right))
+		f.help("`hasattr(%s, ...)` reports whether it has a field", b.in.shown(right))
 	case b.uncalled(f, left, v), b.uncalled(f, right, w):
 	case is(v, possible.None) && (m != nil || startree.NameOrField(left)):
 		b.testBefore(f, left)
 	case is(w, possible.None) && (m != nil || startree.NameOrField(right)):
 		b.testBefore(f, right)
 	case nothingGiven(v, left):
-		f.help("`%s` gives None: let its function return a value", b.in.shown(left))
+		f.help("`%s` returns None: let its function return a value", b.in.shown(left))
 	case nothingGiven(w, right):
-		f.help("`%s` gives None: let its function return a value", b.in.shown(right))
+		f.help("`%s` returns None: let its function return a value", b.in.shown(right))
 	default:
 		f.help("convert one of them to the type of the other, or test it before")
 	}
@@ -334,11 +334,11 @@ func (b *body) noAttribute(f *finding, x *syntax.DotExpr, on *possible.Value, wh
 	case b.uncalled(f, x.X, on):
 	case b.in.c.Meant(&f.Diagnostic, name, names):
 	case records > 0 && variants > 1 && which == onPath:
-		f.help("not every variant has it: match(v, {Variant: f, ...}) tells them apart")
+		f.help("not every variant has it: match(v, {Variant: f, ...}) distinguishes them")
 	case records == 1 && len(names) == len(fields) && len(fields) > 0:
 		f.help("its fields are %s", script.Joined(fields))
 	case len(on.Alts) > 1 && records > 0:
-		f.help("not every variant has it: match(v, {Variant: f, ...}) tells them apart")
+		f.help("not every variant has it: match(v, {Variant: f, ...}) distinguishes them")
 	case a.Kind == possible.None:
 		b.testBefore(f, x.X)
 	case len(names) == 0:
@@ -394,7 +394,7 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 			f.help("write `%s[%s] = %s.get(%s, %s) %s %s`", shown, k, shown, k, emptyLike(b.changed.RHS), strings.TrimSuffix(b.changed.Op.String(), "="), b.in.shown(b.changed.RHS))
 			break
 		}
-		f.help("`%s.get(%s)` gives None where there is none", shown, k)
+		f.help("`%s.get(%s)` returns None if it is missing", shown, k)
 	case a.Kind == possible.Record && isText:
 		f.says("%s has no field %s", a.Word(), name)
 		if !b.in.c.Meant(&f.Diagnostic, name, a.Typ.FieldNames()) {
@@ -414,7 +414,7 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 		} else if a.Kind == possible.Text {
 			f.help("write `%s[0]`, or `%s[0:10]`", shown, shown)
 		} else {
-			f.help("write `%s[0]`, or go through the items: `for x in %s:`", shown, shown)
+			f.help("write `%s[0]`, or iterate over the items: `for x in %s:`", shown, shown)
 		}
 	default:
 		f.says("`%s` is %s, which has no items", shown, on.Words())
@@ -427,7 +427,7 @@ func (b *body) badIndex(f *finding, x *syntax.IndexExpr, on, key *possible.Value
 func (b *body) notIterable(f *finding, e syntax.Expr, v *possible.Value) {
 	v = failing(v, nil, func(a *possible.Alt) bool { _, ok := a.Each(); return !ok })
 	shown := b.in.shown(e)
-	f.says("`%s` is %s, which has no items to go through", shown, v.Words())
+	f.says("`%s` is %s, which has no items to iterate over", shown, v.Words())
 	f.helpItems(b, e, v)
 }
 
@@ -439,9 +439,9 @@ func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 	switch {
 	case b.uncalled(f, e, v):
 	case a.Kind == possible.Text && isCall && strings.HasSuffix(b.in.shown(call.Fn), "fs.read"):
-		f.help("go through its lines: `%s.splitlines()`", shown)
+		f.help("iterate over its lines: `%s.splitlines()`", shown)
 	case a.Kind == possible.Text:
-		f.help("go through its characters: `%s.codepoints()`; its lines: `%s.splitlines()`; its words: `%s.split()`", shown, shown, shown)
+		f.help("iterate over its characters: `%s.codepoints()`; its lines: `%s.splitlines()`; its words: `%s.split()`", shown, shown, shown)
 	case a.Kind == possible.Integer:
 		f.help("count up to it: `range(%s)`", shown)
 	case a.Kind == possible.None:
@@ -449,7 +449,7 @@ func (f *finding) helpItems(b *body, e syntax.Expr, v *possible.Value) {
 	case a.Kind == possible.Record:
 		for i := range a.Typ.Fields {
 			if a.Typ.Fields[i].Type.Deref().Kind == generable.ListType {
-				f.help("go through one of its fields: `%s.%s`", shown, a.Typ.Fields[i].Name)
+				f.help("iterate over one of its fields: `%s.%s`", shown, a.Typ.Fields[i].Name)
 				return
 			}
 		}
@@ -470,7 +470,7 @@ func (b *body) badUnpack(f *finding, e syntax.Expr, v *possible.Value, n int) {
 		f.says("an item of `%s` is %s, which has no parts for %d names", b.in.shown(e), v.Words(), n)
 		switch {
 		case over.Kind == possible.Dict:
-			f.help("go through its keys and values: `%s.items()`", b.in.shown(e))
+			f.help("iterate over its keys and values: `%s.items()`", b.in.shown(e))
 		case n == 2:
 			f.help("count them: `enumerate(%s)`", b.in.shown(e))
 		default:

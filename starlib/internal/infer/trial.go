@@ -111,8 +111,8 @@ func (b *body) badCall(f *finding, t *possible.Trial, err error) {
 		if got < want {
 			f.Code = diag.MissingArgument
 		}
-		f.says("`%s` takes %s%s, and is given %d", shown, bound, wording.CountInWords(want, "argument"), got)
-		f.help("give it %s%s", bound, wording.CountInWords(want, "argument"))
+		f.says("`%s` takes %s%s, and gets %d", shown, bound, wording.CountInWords(want, "argument"), got)
+		f.help("pass %s%s", bound, wording.CountInWords(want, "argument"))
 		return
 	}
 	i := -1
@@ -131,7 +131,7 @@ func (b *body) badCall(f *finding, t *possible.Trial, err error) {
 		if m[2] != "" {
 			f.Means(m[2])
 		} else {
-			f.help("leave it out, or give the value by position")
+			f.help("leave it out, or pass the value by position")
 		}
 	case strings.Contains(msg, "keyword arguments"):
 		f.Code = diag.UnknownArgument
@@ -143,7 +143,7 @@ func (b *body) badCall(f *finding, t *possible.Trial, err error) {
 		if _, name, ok := strings.Cut(msg, "missing argument for "); ok {
 			f.says("`%s` needs `%s`", shown, name)
 		}
-		f.help("give it one")
+		f.help("pass one")
 	case i < 0:
 		f.says("`%s` fails: %s", b.in.shown(t.Call), scriptTypes.Replace(msg))
 		b.callHelp(f, t, i, msg)

@@ -46,7 +46,7 @@ func (l *callLint) arity(what string, at syntax.Expr, name string, a arity, n in
 	}
 	d.Help = []string{fmt.Sprintf("let it take %s; others need a default", text.CountInWords(n, "parameter"))}
 	if n == 0 {
-		d.Help = []string{"let it take none, or give the arguments: (f, x)"}
+		d.Help = []string{"let it take none, or pass the arguments: (f, x)"}
 	}
 }
 

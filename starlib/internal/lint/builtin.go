@@ -105,7 +105,7 @@ func (l *callLint) orchestration(call *syntax.CallExpr, name string) {
 	case "attempt", "retry":
 		if name == "attempt" && len(args) < len(call.Args) { // keyword arguments
 			if n := l.node(args[0]); n != nil {
-				d := l.report(diag.WrongArgument, call.Fn, "%s takes its input by position, and attempt hands on all that is given by name", n.Label())
+				d := l.report(diag.WrongArgument, call.Fn, "%s takes its input by position, and attempt passes on arguments by name", n.Label())
 				d.Help = []string{"write attempt(" + n.Label() + ", x)"}
 			}
 			return
@@ -238,7 +238,7 @@ func (l *callLint) items(what string, f, items syntax.Expr) {
 			d.Help = []string{"put it into a list: [...]"}
 			for i := range t.Fields {
 				if t.Fields[i].Type.Deref().Kind == generable.ListType {
-					d.Help = []string{"go through one of its fields: ." + t.Fields[i].Name}
+					d.Help = []string{"iterate over one of its fields: ." + t.Fields[i].Name}
 					break
 				}
 			}
@@ -284,8 +284,8 @@ func (l *callLint) step(what string, f, at syntax.Expr, t *generable.Type) {
 	if !script.Conflict(t, n.Node.In()) {
 		return
 	}
-	d := l.report(diag.WrongTypeAtBoundary, at, "%s takes %s, and %s gives it %s", n.Label(), n.Node.In(), what, t)
-	d.Help = []string{"put a function between that makes one of the other, or change the input of " + n.Label()}
+	d := l.report(diag.WrongTypeAtBoundary, at, "%s takes %s, and %s passes it %s", n.Label(), n.Node.In(), what, t)
+	d.Help = []string{"put a function between them that converts one to the other, or change the input of " + n.Label()}
 	defined(d, n.Node)
 }
 
@@ -297,8 +297,8 @@ func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
 	}
 	if call, ok := startree.Unparen(f).(*syntax.CallExpr); ok {
 		if t := l.TypeOf(call); t != nil {
-			d := l.report(diag.WrongArgument, f, "%s calls a function or a node, and this call gives %s", what, t)
-			d.Help = []string{"give the function itself, and what it is called with apart"}
+			d := l.report(diag.WrongArgument, f, "%s calls a function or a node, and this call returns %s", what, t)
+			d.Help = []string{"pass the function itself, and its arguments separately"}
 		}
 		return
 	}
@@ -312,7 +312,7 @@ func (l *callLint) calls(what string, f syntax.Expr, args []syntax.Expr) {
 			l.c.Session.Report(table.WithoutInput(what, v, len(args), l.u.File.SpanOf(f)))
 		case args[0] != nil:
 			if d := l.input(v.Label(), v.Node, args[0]); d != nil && what == "retry" {
-				d.Help = append(d.Help, "how often is said by name: retry("+v.Label()+", x, max = 3)")
+				d.Help = append(d.Help, "the number of calls is passed by name: retry("+v.Label()+", x, max = 3)")
 			}
 		}
 	case *starlark.Function:

@@ -148,7 +148,7 @@ func (l *callLint) member(dot *syntax.DotExpr) {
 	x, ok := v.(starlark.HasAttrs)
 	if !ok {
 		if _, is := v.(interface{ Opaque() }); is {
-			d := l.report(diag.UnknownAttribute, dot.Name, "what %s gives has no .%s", v, dot.Name.Name)
+			d := l.report(diag.UnknownAttribute, dot.Name, "the result of %s has no .%s", v, dot.Name.Name)
 			if _, server := v.(*value.Server); server {
 				d.Help = []string{"its tools are called by models: agent(tools = [" + l.shown(dot.X) + "])"}
 			}
@@ -194,7 +194,7 @@ func (l *callLint) index(x *syntax.IndexExpr) {
 	case *table.ModuleValue:
 		what = v.Name
 		if v.Name == "env" {
-			help = `write env.get("NAME"), or env.secret("NAME") of a secret`
+			help = `write env.get("NAME"), or env.secret("NAME") for a secret`
 		}
 	case *value.Memory:
 		what, help = v.String(), "write "+l.shown(x.X)+".read()"
@@ -216,7 +216,7 @@ func (l *callLint) opaque(dot *syntax.DotExpr) {
 		return
 	}
 	row := part.Row
-	e := script.Errorf(diag.UnknownAttribute, "what %s(...) gives has no .%s", row.Name, dot.Name.Name)
+	e := script.Errorf(diag.UnknownAttribute, "the result of %s(...) has no .%s", row.Name, dot.Name.Name)
 	if row.Name == "budget" {
 		e = script.EngineError(value.NoBudgetAttribute(dot.Name.Name))
 	}
@@ -297,7 +297,7 @@ func (l *callLint) input(name string, n *flow.Node, arg syntax.Expr) *diag.Diagn
 		return nil
 	}
 	d := l.report(diag.WrongTypeAtBoundary, arg, "%s takes %s%s", n.Label(), n.In(), got)
-	callHelp(d, name, n, "give it a value of its input type")
+	callHelp(d, name, n, "pass it a value of its input type")
 	defined(d, n)
 	return d
 }

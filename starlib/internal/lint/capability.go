@@ -166,7 +166,7 @@ func (l *useLint) touched(call *syntax.CallExpr, dot *syntax.DotExpr, row *table
 		}
 		if err != nil {
 			d := &diag.Diagnostic{Code: diag.WrongArgument, Span: l.u.File.SpanOf(arg), Message: fmt.Sprintf("%s: the URL is wrong: %s", row.QualifiedName(), err)}
-			d.Help = []string{"write http:// or https:// and a host; what is secret goes into headers by env.secret"}
+			d.Help = []string{"write http:// or https:// and a host; secrets go into headers with env.secret"}
 			l.c.Session.Report(d)
 			return
 		}
@@ -239,7 +239,7 @@ func (l *useLint) commandLine(arg syntax.Expr) bool {
 		words = append(words[:min(len(words), 1)], "...")
 	}
 	l.c.Session.Report(&diag.Diagnostic{Code: diag.WrongArgument, Span: l.u.File.SpanOf(arg), Message: "command: want list of str, got str",
-		Help: []string{"no shell takes it apart: write [" + script.Joined(words) + "]"}})
+		Help: []string{"no shell splits it: write [" + script.Joined(words) + "]"}})
 	return true
 }
 
@@ -351,7 +351,7 @@ func (l *useLint) use(at syntax.Node, use capability.Use, may func(capability.Us
 	d.Help = []string{"run or check it with " + use.Flag()}
 	if use.SecretAsText() {
 		d.Code, d.Message = diag.SecretAsText, fmt.Sprintf("the environment variable %q is a secret, and env.get makes a text of it", use.Target)
-		d.Help = []string{fmt.Sprintf("read it by env.secret(%q), which goes into requests alone; if it is no secret, grant it with %s", use.Target, use.Flag())}
+		d.Help = []string{fmt.Sprintf("read it with env.secret(%q), which only requests can use; if it is not a secret, grant it with %s", use.Target, use.Flag())}
 	}
 	l.c.Session.Report(d)
 	l.c.Uses[len(l.c.Uses)-1].Refused = d

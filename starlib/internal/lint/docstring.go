@@ -36,7 +36,7 @@ func CheckDoc(c *script.State, fn *starlark.Function) {
 			continue
 		}
 		d := &diag.Diagnostic{Code: diag.UnknownArgument, Severity: diag.Warning, Span: diag.Span{Pos: script.Position(fn.Position())},
-			Message: fmt.Sprintf("the docstring of %s describes %s, which is no parameter of it", fn.Name(), name)}
+			Message: fmt.Sprintf("the docstring of %s describes %s, which is not a parameter of it", fn.Name(), name)}
 		if !c.Session.Full(d) {
 			if lines == nil {
 				lines = docLines(c, fn)

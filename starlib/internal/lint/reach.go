@@ -237,8 +237,8 @@ func CheckEffects(c *script.State) {
 			continue
 		}
 		c.Session.Report(&diag.Diagnostic{Code: diag.WrongArgument, Severity: diag.Warning, Span: t.Span,
-			Message: fmt.Sprintf("the tool %q is said to be of effect %s, and what its function may do is of effect %s: rules and the manifest hold it for that", t.Name, t.Class, acts),
-			Help:    []string{"leave effect out: it is what the function may do; whoever runs the script allows a call by the tool's name"}})
+			Message: fmt.Sprintf("the tool %q is declared with effect %s, but its function may have effect %s, which rules and the manifest use", t.Name, t.Class, acts),
+			Help:    []string{"leave effect out: it follows from the function; whoever runs the script can allow the tool by its name"}})
 	}
 	c.Claimed = nil
 }

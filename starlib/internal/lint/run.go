@@ -189,18 +189,18 @@ func composes(b *table.Builtin) bool {
 
 // instead says how a running function does what a composition does.
 var instead = map[string]string{
-	"then": "call one with what the other gives: b(a(x))", "`>>`": "call one with what the other gives: b(a(x))",
+	"then": "call one with the other's output: b(a(x))", "`>>`": "call one with the other's output: b(a(x))",
 	"par": "make the calls at once: parallel([(a, x), (b, x)])", "`/`": "make the calls at once: parallel([(a, x), (b, x)])",
 	"each":   "call it with each item: parallel(a, items)",
 	"loop":   "write while or for, and call the node in it",
-	"branch": "look at what the node gives: if, or match(y, {T: f})", "handoff": "look at what the node gives: if, or match(y, {T: f})",
-	"vote": "make the calls at once, parallel([(a, x), (b, x)]), and count what they give",
+	"branch": "look at the node's output: if, or match(y, {T: f})", "handoff": "look at the node's output: if, or match(y, {T: f})",
+	"vote": "make the calls at once, parallel([(a, x), (b, x)]), and count their outputs",
 }
 
 // composed reports a composition in a running function.
 func (l *callLint) composed(at syntax.Node, what, name string) {
 	d := l.report(diag.ComposedWhileRunning, at, "%s composes while the flow runs", what)
-	d.Help = []string{"compose at the top level, and call what that gives here"}
+	d.Help = []string{"compose at the top level, and call the result here"}
 	if name == "memory" {
 		d.Help = []string{table.MemoryAtTop}
 	}
@@ -226,7 +226,7 @@ func (l *callLint) readLate(call *syntax.CallExpr) {
 	}
 	shown := l.u.File.Brief(path)
 	l.report(diag.FileMissing, call.Fn, "file(%s) is read for the first time while the flow runs", shown).Help =
-		[]string{"read it at the top level, so that it belongs to the script: text = file(\"...\"); files that a run finds are read by fs.read(" + shown + ")"}
+		[]string{"read it at the top level, so that it belongs to the script: text = file(\"...\"); files that a run finds are read with fs.read(" + shown + ")"}
 }
 
 func orNone(v starlark.Value) starlark.Value {
@@ -289,7 +289,7 @@ func (l *callLint) early(call *syntax.CallExpr, name string) bool {
 				shown = fmt.Sprintf("%s([%s])", name, strings.Join(apart, ", "))
 			}
 			d := l.report(diag.WrongArgument, item, "%s is called before %s begins", n.Label(), name)
-			d.Help = []string{"give the node and its input apart: " + shown}
+			d.Help = []string{"pass the node and its input separately: " + shown}
 		}
 	}
 	return found
@@ -315,7 +315,7 @@ func (l *callLint) calledBefore(args []syntax.Expr) bool {
 		calls[i] = l.apart(x)
 	}
 	d := l.report(diag.WrongArgument, args[0], "%s is called before parallel begins", l.u.File.Brief(startree.Unparen(args[0]).(*syntax.CallExpr).Fn))
-	d.Help = []string{"give each function and its arguments apart: parallel([" + strings.Join(calls, ", ") + "])"}
+	d.Help = []string{"pass each function and its arguments separately: parallel([" + strings.Join(calls, ", ") + "])"}
 	return true
 }
 

@@ -49,7 +49,7 @@ func (c *Linter) CheckUnused(u *script.Unit) {
 		}
 		d := &diag.Diagnostic{Code: diag.UnusedAgent, Severity: diag.Warning, Span: diag.Span{Pos: n.Pos()},
 			Message: "agent " + name + " is declared, and nothing uses it",
-			Help:    []string{"place it in a composition, call it in a function, or leave it out; a name that begins with _ is not asked about"}}
+			Help:    []string{"place it in a composition, call it in a function, or leave it out; a name that begins with _ is not reported"}}
 		if id := declared[name]; id != nil {
 			d.Span = script.NameSpan(id)
 		}

@@ -65,7 +65,7 @@ func (f *file) argument(i int) {
 			value = "field(" + value + ", default = " + f.text(b+1, end) + ")"
 		}
 	}
-	f.replace(diag.TypeAnnotation, i-1, end, "an argument is given by `=`, not by `:`", name.text+" = "+value)
+	f.replace(diag.TypeAnnotation, i-1, end, "an argument is passed with `=`, not `:`", name.text+" = "+value)
 }
 
 // A param is one parameter of a def: its position, and its annotation and default, which are empty if it has none.
@@ -165,10 +165,10 @@ func (f *file) signature(i int) {
 		help = []string{write("def main(" + strings.Join(declared, ", ") + "):")}
 	} else if table != nil {
 		help = append(help,
-			"as a tool, give the types there: `tool("+name+", {"+strings.Join(table, ", ")+"}"+returns+")`",
+			"for a tool, declare the types there: `tool("+name+", {"+strings.Join(table, ", ")+"}"+returns+")`",
 			"or let a default that is a type declare the parameter: `def "+name+"("+strings.Join(declared, ", ")+"):`")
 	} else if returns != "" {
-		help = append(help, "as a tool, give the type there: `tool("+name+returns+")`")
+		help = append(help, "for a tool, declare the type there: `tool("+name+returns+")`")
 	}
 	f.report(diag.TypeAnnotation, from, to, "Starlark has no type annotations", help...)
 }

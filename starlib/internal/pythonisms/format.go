@@ -51,7 +51,7 @@ const noSpec = "Starlark's format strings have no width, precision or alignment"
 func (f *file) reportConv(i int, l literal, c conv, help ...string) {
 	message := noSpec
 	if c.spec == "" && c.path != "" {
-		message = "Starlark's format strings take a name alone"
+		message = "Starlark's format strings take only a name"
 	}
 	d := f.report(diag.FormatSpec, i, i+1, message, help...)
 	at := len(l.prefix) + len(l.quote)
@@ -205,7 +205,7 @@ func (f *file) formatCall(i int, l literal) {
 	}
 	help := formatFirst(convs[bad])
 	if convs[bad].spec == "" {
-		help = "give `x" + convs[bad].path + "` as an argument of its own"
+		help = "pass `x" + convs[bad].path + "` as a separate argument"
 	}
 	if s, ok := f.rewriteFormat(l, convs, i+3); ok {
 		help = write(s)

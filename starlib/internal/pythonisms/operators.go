@@ -175,7 +175,7 @@ func (f *file) generator(i int) {
 		help = write(f.text(start, open) + inner)
 	}
 	d := f.report(diag.PythonOnly, i, i+1, "Starlark has no generator expressions", help)
-	d.Label = "a comprehension stands in [ ] or { }"
+	d.Label = "a comprehension is written in [ ] or { }"
 }
 
 // braces reports set literals, set comprehensions and dicts spread in dicts.
@@ -222,7 +222,7 @@ func (f *file) spreadDict(items [][2]int) {
 	if len(terms) == 1 {
 		terms[0] = "dict(" + terms[0] + ")"
 	}
-	f.report(diag.PythonOnly, at, at+1, "Starlark does not spread a dict inside of a dict", write(strings.Join(terms, " | ")))
+	f.report(diag.PythonOnly, at, at+1, "Starlark does not spread a dict inside a dict", write(strings.Join(terms, " | ")))
 }
 
 // terms returns the items of a display as the terms of a sum: spread items, as arguments of function, and the others
@@ -258,13 +258,13 @@ func (f *file) terms(items [][2]int, star, open, closing, function string) (term
 
 // walrus reports `:=`.
 func (f *file) walrus(i int) {
-	help := "assign on a line of its own, before"
+	help := "assign on a separate line, before"
 	if name := f.before(i); name.kind == kName {
 		if b, ok := f.right(i+1, 0); ok {
 			help = "assign before, then use `" + name.text + "` here\n    " + name.text + " = " + f.text(i+1, b)
 		}
 	}
-	f.report(diag.PythonOnly, i, i+1, "Starlark has no assignment inside of an expression", help)
+	f.report(diag.PythonOnly, i, i+1, "Starlark has no assignment inside an expression", help)
 }
 
 // foreignOperator finds the operators of C, JavaScript and related languages.
@@ -308,7 +308,7 @@ func (f *file) piped(i, end int) {
 	if left, right, ok := f.operands(i, end, pShift); ok {
 		help = write(left + " >> " + right)
 	}
-	d := f.report(diag.PythonOnly, i, end, "Starlark has no `"+word+"`", help+": nodes run one after the other by >>, at once by /")
+	d := f.report(diag.PythonOnly, i, end, "Starlark has no `"+word+"`", help+": nodes run one after the other with >>, at once with /")
 	f.fix(d, i, end, ">>")
 }
 

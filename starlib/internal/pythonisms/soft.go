@@ -66,14 +66,14 @@ func (f *file) assignments(s int) {
 	}
 	if load := eq + 1; f.toks[load].is("load") && f.after(load).is("(") && f.toks[load+1].match == st.last-1 {
 		args := f.items(load + 1)
-		name, help := f.text(st.first, eq), "load stands alone, and lists the names that it brings: `load(\"file.star\", \"name\")`"
+		name, help := f.text(st.first, eq), "list the names to load: `load(\"file.star\", \"name\")`"
 		switch {
 		case len(args) == 2 && f.toks[args[1][0]].kind == kString:
 			help = write("load(" + f.text(args[0][0], args[0][1]) + ", " + name + " = " + f.text(args[1][0], args[1][1]) + ")")
 		case len(args) == 1:
 			help = write("load("+f.text(args[0][0], args[0][1])+`, "name")`) + ", with every name that is used"
 		}
-		d := f.report(diag.SyntaxError, load, load+1, "load is a statement of its own", help)
+		d := f.report(diag.SyntaxError, load, load+1, "load is a separate statement", help)
 		if len(args) == 2 {
 			f.fix(d, st.first, st.last, shownCode(help))
 		}
@@ -97,7 +97,7 @@ func (f *file) assignments(s int) {
 		lines = append(lines, targets[k]+" = "+targets[last])
 	}
 	second := f.assign(f.assign(st.first, end, -1)+1, end, -1)
-	f.report(diag.PythonOnly, second, second+1, "Starlark assigns to one target in a statement", write(strings.Join(lines, "\n")))
+	f.report(diag.PythonOnly, second, second+1, "Starlark assigns to one target per statement", write(strings.Join(lines, "\n")))
 }
 
 func (f *file) toksUsed(a, b int) {
@@ -180,7 +180,7 @@ func (f *file) decorator(s int) {
 	help := "call it after the function\n    " + what + "_ = " + name + "(" + what + ")"
 	switch {
 	case strings.HasPrefix(name, "tool") || strings.HasSuffix(name, ".tool") || strings.HasSuffix(name, "_tool"):
-		help = "give the function to the agent: `tools = [" + what + "]`, or `tools = [tool(" + what + ", {…})]` with the types of its parameters"
+		help = "pass the function to the agent: `tools = [" + what + "]`, or `tools = [tool(" + what + ", {…})]` with the types of its parameters"
 	case strings.HasPrefix(name, "dataclass"), strings.HasPrefix(name, "attr"):
 		help = "drop it: a schema holds data, `Item = schema(name = str, count = int)`, and a function needs no mark"
 	case name == "staticmethod", name == "classmethod", name == "property", name == "abstractmethod", name == "override":
@@ -258,7 +258,7 @@ func (f *file) unstar(s, i int) (help, message string) {
 	st := f.stmts[s]
 	open := f.toks[i].open
 	if !f.targets(st, i) {
-		message = "Starlark spreads a list in a call alone"
+		message = "Starlark spreads a list only in a call"
 		if open >= 0 && f.toks[open].match > i {
 			sum := f.sum(f.items(open))
 			switch f.toks[open].text {

@@ -68,7 +68,7 @@ func (f *file) reservedName(i int) {
 			help = write(call)
 		} else if b, ok := f.right(i+2, 0); ok {
 			value := text.Clip(f.text(i+2, b), longestHelp)
-			help = "give it in a dict: `{\"" + word + "\": " + value + "}`, or spread that: `**{\"" + word + "\": " + value + "}`"
+			help = "pass it in a dict: `{\"" + word + "\": " + value + "}`, or spread that: `**{\"" + word + "\": " + value + "}`"
 		}
 	}
 	f.report(diag.SyntaxError, i, i+1, "`"+word+"` is a reserved word and cannot be a name", help)
@@ -122,7 +122,7 @@ func (f *file) use(a, b int) {
 func (f *file) with(i int) {
 	a, b := f.restOf(i)
 	f.use(a, b)
-	help, read := "call the function and use what it gives", "file"
+	help, read := "call the function and use its result", "file"
 	if f.inDef(f.toks[i].stmt) {
 		read = "fs.read"
 	}
@@ -255,7 +255,7 @@ func (f *file) del(i int) {
 			lines = nil
 		}
 	}
-	help := "drop it: a name needs no deleting, and a new list or dict takes the place of an old one"
+	help := "drop it: a name needs no deleting, and a new list or dict replaces an old one"
 	if lines != nil {
 		help = write(strings.Join(lines, "\n"))
 	}

@@ -147,7 +147,7 @@ func (f *file) mixedIndents(d *diag.Diagnostic) {
 		spaces = spaces || strings.HasPrefix(line, "  ")
 	}
 	if tabs && spaces {
-		d.Help = append(d.Help, "some lines are indented by tabs and some by spaces, and a tab reaches to the next multiple of eight columns: use spaces alone")
+		d.Help = append(d.Help, "some lines are indented by tabs and some by spaces, and a tab reaches to the next multiple of eight columns: use only spaces")
 	}
 }
 
@@ -201,11 +201,11 @@ func (f *file) missing(d *diag.Diagnostic, p spot, got, want string) {
 	case got == "if" && want == "primary expression":
 		d.Help = append(d.Help, "a value is chosen by `a if condition else b`, a node by `branch(node, {...})`")
 	case got == ":" && t.open >= 0 && f.callOrDef(t.open) && p.tok > 0 && f.toks[p.tok-1].kind == kName:
-		d.Help = append(d.Help, "an argument is given by `=`: `"+f.toks[p.tok-1].text+" = ...`")
+		d.Help = append(d.Help, "an argument is passed with `=`: `"+f.toks[p.tok-1].text+" = ...`")
 	case got == "lambda":
 		d.Help = append(d.Help, "put the lambda into parentheses")
 	case want == "primary expression" && (t.is("**") || t.is("*")) && !p.after:
-		d.Help = append(d.Help, "a star spreads arguments in a call and nowhere else")
+		d.Help = append(d.Help, "a star spreads arguments only in a call")
 	}
 }
 
@@ -241,15 +241,15 @@ func (f *file) misspelled(d *diag.Diagnostic, i int) {
 var reworded = [...]struct{ part, message, help string }{
 	{"unexpected newline in string", "the string is not closed on its line", `close it with its quote; a string of several lines is written """…"""`},
 	{"unexpected EOF in string", "the string is never closed", ""},
-	{"unindent", "this line is indented like no block around it", "begin it in the column of the statement that it follows"},
+	{"unindent", "this line is not indented like any block around it", "begin it in the column of the statement that it follows"},
 	{"load operand must be", "load takes names as strings", write(`load("file.star", "name", mine = "theirs")`)},
 	{"original name of loaded", "load takes names as strings", ""},
 	{"first operand of load", "load takes the file as a string literal", ""},
-	{"load statement must import", "load brings no names", "list them: `load(\"file.star\", \"name\")`"},
+	{"load statement must import", "load lists no names", "list them: `load(\"file.star\", \"name\")`"},
 	{"keyword argument must have form", "a keyword argument has the form name = value", "to compare write `==`"},
 	{"conditional expression without else", "a conditional expression needs an `else`", "write `x if condition else y`"},
 	{"unparenthesized tuple with trailing", "a tuple with a trailing comma needs parentheses", "drop the comma, or put ( ) around the tuple"},
-	{"excessive nesting", "this is nested too deeply", "give parts of it names of their own"},
+	{"excessive nesting", "this is nested too deeply", "assign parts of it to names"},
 	{"does not associate with", "", "put parentheses around one of the two"},
 }
 
@@ -300,7 +300,7 @@ func (f *file) strangeCharacter(d *diag.Diagnostic) string {
 	line := text.Lines(f.src)[d.Span.Line-1]
 	char := []rune(line)[d.Span.Col-1]
 	if strings.HasPrefix(strings.TrimSpace(line), "```") {
-		d.Message, d.Span.Len = "a code fence of Markdown is no part of a script", len("```")
+		d.Message, d.Span.Len = "a Markdown code fence is not part of a script", len("```")
 		return "remove the fence: the lines that begin with ```, and the text around them"
 	}
 	d.Message, d.Span.Len = "unexpected character "+strconv.QuoteRune(char), 1

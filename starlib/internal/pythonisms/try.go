@@ -27,9 +27,9 @@ func (f *file) try(i int) {
 	if ok {
 		help = write(s)
 	}
-	d := f.report(diag.TryExcept, i, i+1, "Starlark has no `try`: an error ends the run unless attempt takes it", help)
+	d := f.report(diag.TryExcept, i, i+1, "Starlark has no `try`: an error ends the run unless attempt catches it", help)
 	if ok && function {
-		d.Help = append(d.Help, "what the function assigns stays inside of it: return what is needed and read `result.value`")
+		d.Help = append(d.Help, "what the function assigns stays inside it: return what is needed and read `result.value`")
 	}
 	d.Help = append(d.Help, inGraph)
 }

@@ -84,6 +84,6 @@ func EngineError(err error) *engine.Error {
 
 // NotConcurrent is the error for a call of something that only the flow may use.
 func NotConcurrent(what string) error {
-	return Errorf(diag.ScriptError, "%s belongs to the flow: a function that looks at an answer is called beside it", what).
+	return Errorf(diag.ScriptError, "%s belongs to the flow: a function that looks at an answer is called alongside it", what).
 		WithHelp("it may compute and print; what the flow is to do with the answer belongs after the agent")
 }

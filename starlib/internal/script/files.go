@@ -51,7 +51,7 @@ func (c *State) Read(p string) ([]byte, error) {
 	if err := c.regular(p); err != nil {
 		return nil, err
 	}
-	return c.readAll(p, c.Disk.Max, DefaultMaxFile, "give a part of it, or have a tool read it")
+	return c.readAll(p, c.Disk.Max, DefaultMaxFile, "pass a part of it, or have a tool read it")
 }
 
 // ReadLoaded reads a file that a script loads.
@@ -81,7 +81,7 @@ func (d *Disk) Fits(size int64) error {
 // regular rejects anything but regular files.
 func (c *State) regular(p string) error {
 	if c.Disk.FS == nil {
-		return &unfitError{"the script was given without any files", "pass the text as an argument of the run"}
+		return &unfitError{"the script was loaded without any files", "pass the text as an argument of the run"}
 	}
 	info, err := fs.Stat(c.Disk.FS, p)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *State) regular(p string) error {
 		if mode.IsDir() {
 			what = "a directory"
 		}
-		return &unfitError{"it is no regular file but " + what, "name a file, or pass the text as an argument of the run"}
+		return &unfitError{"it is not a regular file but " + what, "name a file, or pass the text as an argument of the run"}
 	}
 	return nil
 }
@@ -152,9 +152,9 @@ func ReadReason(err error) string {
 // Resolve finds the path in FS of the file that a file refers to by name. It never leaves the root, not even through
 // symbolic links.
 func (c *State) Resolve(from *Unit, name string, at diag.Span) (string, *diag.Diagnostic) {
-	root, whose, where := path.Dir(path.Clean(c.Disk.Entry)), "the script's directory", "what lies beside the entry script or below"
+	root, whose, where := path.Dir(path.Clean(c.Disk.Entry)), "the script's directory", "what is in the entry script's directory or below"
 	if c.Disk.Root != "" {
-		root, whose, where = path.Clean(c.Disk.Root), "the root directory", "what lies below the root directory"
+		root, whose, where = path.Clean(c.Disk.Root), "the root directory", "what is in the root directory or below"
 	}
 	outside := func(remedy, format string, args ...any) (string, *diag.Diagnostic) {
 		return "", &diag.Diagnostic{Code: diag.OutsideDirectory, Span: at, Message: fmt.Sprintf(format, args...),
@@ -165,7 +165,7 @@ func (c *State) Resolve(from *Unit, name string, at diag.Span) (string, *diag.Di
 	switch {
 	case name == "":
 		return "", &diag.Diagnostic{Code: diag.FileMissing, Span: at, Message: "the path is empty",
-			Help: []string{"name a file beside this one or below: \"docs/style.md\""}}
+			Help: []string{"name a file next to this one or below: \"docs/style.md\""}}
 	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
 		return outside(copied, "%q is an absolute path", name)
 	case strings.ContainsRune(name, '\\'):

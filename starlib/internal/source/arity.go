@@ -110,7 +110,7 @@ func (f *File) CheckArguments(x *syntax.CallExpr, g *Signature, to *diag.Reporte
 			name := a.Name.Name
 			switch i, known := g.index[name]; {
 			case known && i < min(count, g.Positional):
-				add(diag.WrongArgument, a.Name, "already given by position", "`%s` gets `%s` twice", g.Name, name)
+				add(diag.WrongArgument, a.Name, "already passed by position", "`%s` gets `%s` twice", g.Name, name)
 			case known:
 				given[i] = true
 			case !g.Kwargs:
@@ -158,7 +158,7 @@ func (f *File) missing(x *syntax.CallExpr, g *Signature, given map[int]bool, add
 	if len(x.Args) > mostMissing {
 		parts = append(parts, "…")
 	}
-	label := "not given here"
+	label := "missing here"
 	for _, i := range g.must {
 		if given[i] {
 			continue
@@ -167,7 +167,7 @@ func (f *File) missing(x *syntax.CallExpr, g *Signature, given map[int]bool, add
 			break
 		}
 		if g.needs[i] == Typed {
-			label = "not given here: it would be the type that declares it"
+			label = "missing here: it would be the type that declares it"
 		}
 		names, parts = append(names, g.named[i]), append(parts, g.named[i]+" = …")
 	}

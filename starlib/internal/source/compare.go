@@ -48,13 +48,13 @@ func (l *linter) typeComparison(x *syntax.BinaryExpr, s *scope) {
 	if x.Op == syntax.NEQ || x.Op == syntax.NOT_IN {
 		result, not = "True", "not "
 	}
-	label := "`type` gives a string, this is a type"
+	label := "`type` returns a string, this is a type"
 	if _, ok := startree.Unparen(wrong[0]).(*syntax.Literal); ok {
-		label = "`type` never gives this: a string's type is \"string\""
+		label = "`type` never returns this: a string's type is \"string\""
 	}
 	message := fmt.Sprintf("this comparison is always %s", result)
 	if len(wrong) < len(among) {
-		message = "`type` never gives this"
+		message = "`type` never returns this"
 	}
 	d := l.report(diag.TypeComparison, l.f.span(wrong[0]), message, label)
 	fixed := fmt.Sprintf("%sisinstance(%s, %s)", not, l.f.short(call.Args[0]), strings.Join(all, " | "))
@@ -102,9 +102,9 @@ func (l *linter) repeated(d *syntax.DictExpr) {
 			first[value] = key
 			continue
 		}
-		report := l.report(diag.ScriptError, l.f.span(key), fmt.Sprintf("the key %s stands twice in this dict", l.f.short(key)), "")
+		report := l.report(diag.ScriptError, l.f.span(key), fmt.Sprintf("the key %s appears twice in this dict", l.f.short(key)), "")
 		report.Notes = []diag.Note{{Message: "the first is here", Pos: l.f.span(had).Pos}}
-		report.Help = []string{"leave one out, or give it another key; a value for several keys is a list: {" + l.f.short(key) + ": [a, b]}"}
+		report.Help = []string{"leave one out, or use another key; a value for several keys is a list: {" + l.f.short(key) + ": [a, b]}"}
 	}
 }
 
@@ -139,10 +139,10 @@ func (l *linter) compared(x *syntax.BinaryExpr, s *scope) {
 	} else if l.kindOf(x.Y, s).what != aCondition {
 		return
 	}
-	d := l.report(diag.BadCondition, l.f.token(x.OpPos, x.Op.String()), "a condition is compared with nothing: it tests a value by itself", "")
+	d := l.report(diag.BadCondition, l.f.token(x.OpPos, x.Op.String()), "a condition cannot be compared: it tests a value itself", "")
 	name := map[syntax.Token]string{syntax.LT: "lt", syntax.LE: "le", syntax.GT: "gt", syntax.GE: "ge"}[x.Op]
 	if swapped {
 		name = map[syntax.Token]string{syntax.LT: "gt", syntax.LE: "ge", syntax.GT: "lt", syntax.GE: "le"}[x.Op]
 	}
-	d.Help = []string{fmt.Sprintf("two conditions combine by `&`: `%s(%s) & %s`", name, l.f.short(other), l.f.short(side))}
+	d.Help = []string{fmt.Sprintf("two conditions combine with `&`: `%s(%s) & %s`", name, l.f.short(other), l.f.short(side))}
 }

@@ -109,17 +109,17 @@ func tooDeep(at diag.Span, why startree.Excess) *diag.Diagnostic {
 		Message: "this is nested too deeply",
 		Label:   "too many brackets, blocks or prefixes are open here",
 		Span:    at,
-		Help:    []string{"give parts of it names of their own"},
+		Help:    []string{"assign parts of it to names"},
 	}
 	switch why {
 	case startree.Linked:
-		d.Label = fmt.Sprintf("more than %d operators, calls or elifs hang on each other", startree.Deepest)
+		d.Label = fmt.Sprintf("more than %d operators, calls or elifs are chained", startree.Deepest)
 	case startree.Branched:
 		d.Message, d.Label = "this file has too many branches", fmt.Sprintf("more than %d and, or, if, elif, for and while", startree.MostBranches)
 		d.Help = []string{"move parts of it into other files: load(\"part.star\", \"name\")"}
 	case startree.Digits:
 		d.Message, d.Label = fmt.Sprintf("this number has more than %d digits", startree.MostDigits), ""
-		d.Help = []string{"make it of smaller ones, or give it as text"}
+		d.Help = []string{"compute it from smaller ones, or write it as text"}
 	}
 	return d
 }

@@ -372,5 +372,5 @@ func (l *linter) mixed(stmt syntax.Stmt, lead string) {
 	has := map[bool]string{true: "tabs", false: "spaces"}[strings.Contains(lead, "\t")]
 	d := l.report(diag.SyntaxError, diag.Span{Pos: diag.Pos{File: l.f.pos(at).File, Line: int(at.Line), Col: 1}, Len: max(1, len(lead))},
 		"tabs and spaces are mixed in the indentation", "this line has "+has+" where those around it have the other")
-	d.Help = append(d.Help, "indent by spaces alone, four for each block; `agentscript fmt` does it")
+	d.Help = append(d.Help, "indent with spaces only, four for each block; `agentscript fmt` does it")
 }

@@ -102,10 +102,10 @@ func notText(file string, src []byte) *diag.Diagnostic {
 		at += size
 	}
 	before := text.Lines(string(src[:at]))
-	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: fmt.Sprintf("the file is no UTF-8 text: byte 0x%02x", src[at]), Help: []string{"save it as UTF-8"},
+	d := &diag.Diagnostic{Code: diag.SyntaxError, Message: fmt.Sprintf("the file is not UTF-8 text: byte 0x%02x", src[at]), Help: []string{"save it as UTF-8"},
 		Span: diag.Span{Pos: diag.Pos{File: file, Line: len(before), Col: utf8.RuneCountInString(before[len(before)-1]) + 1}, Len: 1}}
 	if src[at] == 0 {
-		d.Message, d.Help = "the file holds a NUL byte", []string{"remove it: what stands behind it would not be read; in a string write \"\\x00\""}
+		d.Message, d.Help = "the file holds a NUL byte", []string{"remove it: what follows it would not be read; in a string write \"\\x00\""}
 	}
 	return d
 }

@@ -69,7 +69,7 @@ func (l *linter) operand(x *syntax.BinaryExpr, s *scope) {
 	case k.what == aType && x.Op == syntax.OR:
 		d.Help = append(d.Help, "join types with `|`: `"+a+" | None`")
 	case k.what == aNode && both && x.Op == syntax.OR:
-		d.Help = append(d.Help, fmt.Sprintf("to choose by a value use `branch`; to go on with the second when the first fails call them in a function: `attempt(%s, x)`, then `%s(x)`", a, b))
+		d.Help = append(d.Help, fmt.Sprintf("to choose by a value use `branch`; to continue with the second if the first fails, write in a function: `attempt(%s, x)`, then `%s(x)`", a, b))
 	case k.what == aNode && both:
 		d.Help = append(d.Help, fmt.Sprintf("to run one after the other write `%s >> %s`, to run both on the same input `%s / %s`", a, b, a, b))
 	default:
@@ -85,34 +85,34 @@ func (l *linter) instead(e syntax.Expr, k known, s *scope, by string) string {
 	case aNode:
 		return l.testedNode(e, s)
 	case anAttempt:
-		return "ask whether the call succeeded: `" + l.callee(e) + ".ok`; its value is `.value`, its failure `.error`"
+		return "test whether the call succeeded: `" + l.callee(e) + ".ok`; its value is `.value`, its failure `.error`"
 	case anApproval:
-		return "ask whether the person approved: `" + l.callee(e) + ".approved`"
+		return "test whether the person approved: `" + l.callee(e) + ".approved`"
 	}
-	return "to ask for the type of a value write `isinstance(x, " + l.f.short(startree.Unparen(e)) + ")`"
+	return "to test the type of a value write `isinstance(x, " + l.f.short(startree.Unparen(e)) + ")`"
 }
 
 // testedCondition explains how conditions combine, and how to test one.
 func (l *linter) testedCondition(e syntax.Expr, by string) string {
 	switch by {
 	case "and":
-		return "conditions combine by `&`: `a & b`"
+		return "conditions combine with `&`: `a & b`"
 	case "or":
-		return "conditions combine by `|`: `a | b`"
+		return "conditions combine with `|`: `a | b`"
 	case "not":
 		return "the opposite of a condition is `~" + l.f.short(startree.Unparen(e)) + "`"
 	}
-	return "ask it of a value: `" + l.callee(e) + "(x)`"
+	return "test a value: `" + l.callee(e) + "(x)`"
 }
 
 func (l *linter) testedNode(e syntax.Expr, s *scope) string {
 	if call, ok := startree.Unparen(e).(*syntax.CallExpr); ok && l.f.short(call.Fn) == "approval" {
-		return "approval is a step between nodes; in a function ask a person by `approve(\"...\").approved`"
+		return "approval is a step between nodes; in a function ask a person with `approve(\"...\").approved`"
 	}
 	if !s.inFunction() {
 		return "a node is always there, so leave the test out; to choose by a value use `branch`"
 	}
-	return "leave the test out, or call the node and test what it gives: `" + l.callee(e) + "(x)`"
+	return "leave the test out, or call the node and test its output: `" + l.callee(e) + "(x)`"
 }
 
 // callee returns the source of e as written before the parenthesis of a call.
@@ -128,7 +128,7 @@ func (l *linter) callee(e syntax.Expr) string {
 // noneOrType reports `None or str`, which is meant to be an optional type.
 func (l *linter) noneOrType(x *syntax.BinaryExpr) {
 	t := l.f.short(x.Y)
-	d := l.report(diag.TruthValue, l.f.token(x.OpPos, "or"), "`or` does not make an optional type", "this gives `"+t+"` alone")
+	d := l.report(diag.TruthValue, l.f.token(x.OpPos, "or"), "`or` does not make an optional type", "this is just `"+t+"`")
 	d.Help = append(d.Help, "write `"+t+" | None`")
 }
 
@@ -143,11 +143,11 @@ func (l *linter) asked(e syntax.Expr, k known, by string) *diag.Diagnostic {
 	message, fact := fmt.Sprintf("a %s has no truth value", k.what), fmt.Sprintf("becomes a %s", k.what)
 	maker := map[what]string{anAttempt: "attempt", anApproval: "approve"}[k.what]
 	if maker != "" {
-		message, fact = "what `"+maker+"` gives is always true", "is what `"+maker+"` gives"
+		message, fact = "the result of `"+maker+"` is always true", "is the result of `"+maker+"`"
 	} else if k.called {
-		fact = fmt.Sprintf("always gives a %s", k.what)
+		fact = fmt.Sprintf("always returns a %s", k.what)
 	}
-	d := l.report(diag.TruthValue, l.f.span(e), message, fmt.Sprintf("`%s` asks whether this is true", by))
+	d := l.report(diag.TruthValue, l.f.span(e), message, fmt.Sprintf("`%s` tests whether this is true", by))
 	if k.what == anAttempt { // after an approval the flow would continue whatever the person decides
 		d.Severity = diag.Warning
 	}
@@ -183,8 +183,8 @@ func (l *linter) numberBeforeNode(x *syntax.BinaryExpr, s *scope) {
 		return
 	}
 	number := l.f.short(startree.Unparen(x.X))
-	d := l.report(diag.NotANode, l.f.span(x.X), "`>>` cannot join these", "a number is no node")
+	d := l.report(diag.NotANode, l.f.span(x.X), "`>>` cannot join these", "a number is not a node")
 	d.Help = append(d.Help,
 		fmt.Sprintf("to call the node write `%s(%s)` in `def main`", l.callee(x.Y), number),
-		fmt.Sprintf("for a step that always gives this number write `fn(lambda _: %s) >> %s`", number, l.f.short(x.Y)))
+		fmt.Sprintf("for a step that always returns this number write `fn(lambda _: %s) >> %s`", number, l.f.short(x.Y)))
 }

@@ -70,8 +70,8 @@ func (c *Call) Bind(args starlark.Tuple, kwargs []starlark.Tuple) {
 		i, known := c.Row.index[name]
 		switch {
 		case known && c.Refs[i].Given():
-			c.Problemf(diag.WrongArgument, c.RefSpan(ref), "%s: %s is given twice", c.Row.shownName(), name).
-				Advise("leave " + name + " = out: it is given by position already")
+			c.Problemf(diag.WrongArgument, c.RefSpan(ref), "%s: %s is passed twice", c.Row.shownName(), name).
+				Advise("leave " + name + " = out: it is already passed by position")
 			c.halted = true
 		case known:
 			c.set(i, kv[1], ref)
@@ -129,7 +129,7 @@ func (c *Call) routesByName(unknown []starlark.Tuple) bool {
 	}
 	c.halted = true
 	c.Refs[i] = ArgRef{Name: string(unknown[0][0].(starlark.String))}
-	c.Problemf(diag.UnknownArgument, c.NameSpan(string(unknown[0][0].(starlark.String))), "the routes of %s stand in a dict", c.Row.shownName()).
+	c.Problemf(diag.UnknownArgument, c.NameSpan(string(unknown[0][0].(starlark.String))), "the routes of %s belong in a dict", c.Row.shownName()).
 		Advise("write {" + script.Joined(shown) + "}, with types as keys, or the values of a bool or an enum")
 	return true
 }
@@ -220,15 +220,15 @@ func (c *Call) tooMany(i int, ref ArgRef, v starlark.Value) {
 	}
 	d.Label = fmt.Sprintf("argument %d", i+1)
 	if _, list := c.Row.index["args"]; list {
-		d.Help = append(d.Help, "the arguments of the command stand in a list: args = [...]")
+		d.Help = append(d.Help, "the arguments of the command belong in a list: args = [...]")
 		return
 	}
 	if s, text := v.(starlark.String); text && c.Row.Name == "schema" && s != "" && !strings.ContainsAny(string(s), " .-:\n") {
-		d.Help = append(d.Help, "a field is given by name, with its type: "+string(s)+" = str")
+		d.Help = append(d.Help, "a field is declared by name, with its type: "+string(s)+" = str")
 		return
 	}
 	if named := c.Row.byName(); len(named) > 0 {
-		d.Help = append(d.Help, "the others are given by name: "+script.Joined(named))
+		d.Help = append(d.Help, "the others are passed by name: "+script.Joined(named))
 		return
 	}
 	d.Help = append(d.Help, c.Row.Signature())
@@ -280,7 +280,7 @@ func (c *Call) unknown(name string, v starlark.Value) {
 	case d.Meant(name, names):
 		meant, _ = diag.Suggest(name, names)
 	case len(names) == 0:
-		d.Help = append(d.Help, "its arguments are given by position: "+c.Row.Signature())
+		d.Help = append(d.Help, "its arguments are passed by position: "+c.Row.Signature())
 	default:
 		d.Help = append(d.Help, "its arguments are "+script.Joined(names))
 	}
@@ -320,7 +320,7 @@ func (c *Call) unswapped(args starlark.Tuple) starlark.Tuple {
 		if c.fits(p, args[i]) || c.fits(q, args[i+1]) || !c.fits(p, args[i+1]) || !c.fits(q, args[i]) {
 			continue
 		}
-		c.Problemf(diag.WrongArgument, c.RefSpan(ArgRef{n: i + 1}), "%s: %s and %s stand in each other's place", c.Row.shownName(), p.Name, q.Name).
+		c.Problemf(diag.WrongArgument, c.RefSpan(ArgRef{n: i + 1}), "%s: %s and %s are swapped", c.Row.shownName(), p.Name, q.Name).
 			Advise(c.Row.Signature())
 		out := slices.Clone(args)
 		out[i], out[i+1] = args[i+1], args[i]

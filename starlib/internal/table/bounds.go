@@ -19,11 +19,11 @@ var (
 	BoundKind = LeastKind(1, diag.LoopBound)
 	// CountKind takes a count.
 	CountKind = Ints(func(p *Param, n int64) []Fault {
-		return FaultIf(n < 0, leaveOut(p, "leave it out where nothing is to be bounded"), "want a count, got %d", n)
+		return FaultIf(n < 0, leaveOut(p, "leave it out to set no bound"), "want a count, got %d", n)
 	})
 	// MendsKind takes the number of times that one failed call is handled.
 	MendsKind = Ints(func(_ *Param, n int64) []Fault {
-		return FaultIf(n < 1 || n > agent.MaxRecoverySteps, "one call is mended in so many steps at most", "want 1 to %d, got %d", agent.MaxRecoverySteps, n)
+		return FaultIf(n < 1 || n > agent.MaxRecoverySteps, "one call is corrected in at most that many steps", "want 1 to %d, got %d", agent.MaxRecoverySteps, n)
 	})
 )
 
@@ -85,7 +85,7 @@ var NameKind = Texts(func(p *Param, name string) []Fault {
 		r, _ := utf8.DecodeRuneInString(name[bad:])
 		return Faultf("names are parts of positions, as in a/b#1[2]: use letters, digits, spaces, - and _", "a name cannot hold %q", r)
 	case p.Default != "":
-		return Faultf("leave it out for the name of the variable, or give one", "the name is empty")
+		return Faultf("leave it out for the name of the variable, or pass one", "the name is empty")
 	}
 	return Faultf("", "the name is empty")
 })

@@ -337,7 +337,7 @@ var NodesKind = &Kind{Word: "node or list of nodes", Stub: "Node | list[Node]",
 var NextKind = &Kind{Word: "function or node", Stub: "Callable | Node",
 	Accept: value.Either(value.As[*value.Node], value.AcceptFunction), Hint: func(v starlark.Value) string {
 		if n, ok := v.(starlark.Int); ok {
-			return "how often is max = " + n.String() + "; what makes the next input is a function or a node"
+			return "the number of turns is max = " + n.String() + "; what makes the next input is a function or a node"
 		}
 		return ""
 	}}
@@ -357,7 +357,7 @@ var ItemsKind = &Kind{Word: "list", Stub: "list",
 		case *starlark.Dict:
 			return "write d.items(), d.keys() or d.values()"
 		case *value.Node:
-			return "compose nodes by par(a, b), or a / b; in a function calls stand in a list: parallel([(a, x), (b, x)])"
+			return "compose nodes with par(a, b), or a / b; in a function put the calls into a list: parallel([(a, x), (b, x)])"
 		case *starlark.Function:
 			return CallsInList
 		case starlark.String:

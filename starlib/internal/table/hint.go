@@ -12,7 +12,7 @@ import (
 
 // CalledBy returns the kind of what a builtin calls in a run, with advice for a call that was made already.
 func CalledBy(name string) *Kind {
-	return Hinted(NextKind, Saying(fmt.Sprintf("give the function and its arguments apart: %s(f, x) calls f itself", name)))
+	return Hinted(NextKind, Saying(fmt.Sprintf("pass the function and its arguments separately: %s(f, x) calls f itself", name)))
 }
 
 // AlternativesKind takes the alternatives of race and fallback: [f, g], called with the same arguments, or [(f, x), (g,
@@ -43,7 +43,7 @@ func AlternativesKind(name string) *Kind {
 		},
 		Hint: func(v starlark.Value) string {
 			if called(v) {
-				return "in a function that runs the calls stand in a list: " + both
+				return "in a running function, put the calls into a list: " + both
 			}
 			if _, list := AcceptList(v); list {
 				for i, item := range Sequence(v) {
@@ -58,7 +58,7 @@ func AlternativesKind(name string) *Kind {
 
 // ArgumentsBesideCalls reports arguments in addition to calls that have their own.
 func ArgumentsBesideCalls(at diag.Span, name string) *diag.Diagnostic {
-	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: name + " is given arguments beside calls that bring their own",
+	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: name + " gets arguments in addition to calls with their own",
 		Help: []string{fmt.Sprintf("write %s([(f, x), (g, y)]), or %s([f, g], x)", name, name)}}
 }
 
@@ -73,9 +73,9 @@ func WithoutInput(name string, f starlark.Value, args int, at diag.Span) *diag.D
 		Message: fmt.Sprintf("%s takes its input as the only argument, and %s calls it with %s", n.Label(), name, text.CountInWords(args, "argument"))}
 	d.Help = []string{"several values are one input: a schema, a dict or a list"}
 	if args == 0 {
-		d.Help = []string{fmt.Sprintf("in a function that runs, give the input as well: %s", callOf(name, n.Label()))}
+		d.Help = []string{fmt.Sprintf("in a running function, pass the input as well: %s", callOf(name, n.Label()))}
 	} else if name == "retry" {
-		d.Help = append(d.Help, "how often is said by name: retry("+n.Label()+", x, max = 3)")
+		d.Help = append(d.Help, "the number of calls is passed by name: retry("+n.Label()+", x, max = 3)")
 	}
 	return d
 }
@@ -104,7 +104,7 @@ func NoItems(at diag.Span, f string) *diag.Diagnostic {
 
 // ItemsBesideCalls reports items in addition to a list of calls.
 func ItemsBesideCalls(at diag.Span) *diag.Diagnostic {
-	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: "parallel takes a list of calls alone",
+	return &diag.Diagnostic{Code: diag.WrongArgument, Span: at, Message: "parallel takes only a list of calls",
 		Help: []string{"each call brings its own arguments: [(f, x), (g, x)]"}}
 }
 

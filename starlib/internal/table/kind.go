@@ -197,9 +197,9 @@ func HintCondition(v starlark.Value) string {
 	case strings.ContainsAny(string(s), "<>="):
 		return "a condition is no text: write lambda x: " + string(s)
 	case regexp.QuoteMeta(string(s)) != string(s):
-		return "a text that matches is asked for by matches(" + v.String() + ")"
+		return "to match a text write matches(" + v.String() + ")"
 	}
-	return "a value is asked for by a condition: eq(" + v.String() + ")"
+	return "test a value with a condition: eq(" + v.String() + ")"
 }
 
 // fieldStub is the annotation of a type or field(...).

@@ -23,12 +23,12 @@ func (c *Call) synonym(name string) (param, help string) {
 		meant = of
 	}
 	if meant == "" && name == "budget" && b.Group == GroupCompose && b.Returns == "node" {
-		return "", "a budget stands around a node: bounded(node, budget(...))"
+		return "", "a budget bounds a node: bounded(node, budget(...))"
 	}
 	for _, p := range b.Params {
 		if p.Name == meant {
 			if c.Refs[c.Row.index[meant]].Given() {
-				return meant, "the argument is called " + meant + ", which is given already: put all of it there"
+				return meant, "the argument is called " + meant + ", which is already passed: put all of it there"
 			}
 			return meant, "the argument is called " + meant
 		}

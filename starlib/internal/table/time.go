@@ -75,7 +75,7 @@ var writtenTime = lazy.Regexp(`^\s*(\d+(?:\.\d+)?)\s*(?:(s)|(m)|(h)|)(?:ec|ecs|e
 func timeHelp(text, within string) string {
 	m := writtenTime().FindStringSubmatch(strings.ToLower(text))
 	if m == nil || strings.Trim(m[1], "0.") == "" {
-		return "a time is a number with s, m or h behind it, or a number of seconds without quotes; it is " + within
+		return "a time is a number followed by s, m or h, or a number of seconds without quotes; it is " + within
 	}
 	return fmt.Sprintf("write %q", m[1]+cmp.Or(m[2]+m[3]+m[4], "s"))
 }

@@ -115,7 +115,7 @@ func answer(c *table.Call, v starlark.Value) (double.Answer, error) {
 			for _, item := range table.Sequence(seq) {
 				call, ok := item.(*Call)
 				if !ok {
-					return a, script.Errorf(diag.WrongArgument, "a list of calls has %s in it", value.Describe(item)).WithHelp("answer with calls alone, [t.call(...), t.call(...)], or with data alone")
+					return a, script.Errorf(diag.WrongArgument, "a list of calls has %s in it", value.Describe(item)).WithHelp("answer with calls only, [t.call(...), t.call(...)], or with data only")
 				}
 				a.Calls = append(a.Calls, call.Of)
 			}
@@ -141,7 +141,7 @@ func answer(c *table.Call, v starlark.Value) (double.Answer, error) {
 func replyFunc(c *table.Call, t *T) (starlark.Value, error) {
 	rest := c.Rest()
 	if len(rest) == 0 {
-		return nil, script.Errorf(diag.MissingArgument, "t.reply has no answer").WithHelp(`write it behind the agent: t.reply("%s", "the answer")`, c.Str("agent"))
+		return nil, script.Errorf(diag.MissingArgument, "t.reply has no answer").WithHelp(`write it after the agent: t.reply("%s", "the answer")`, c.Str("agent"))
 	}
 	var all []double.Answer
 	for _, v := range rest {

@@ -106,7 +106,7 @@ func compareFunc(equal bool) func(*table.Call, *T) (starlark.Value, error) {
 		case same == equal:
 			return starlark.None, nil
 		case !equal:
-			return assertion(c, "", "got %s, which is what it must not be", shown(got))
+			return assertion(c, "", "got %s, want another value", shown(got))
 		}
 		lines := ""
 		if !printable(got) || !printable(want) {
@@ -131,7 +131,7 @@ func truthFunc(want bool) func(*table.Call, *T) (starlark.Value, error) {
 		if bool(v.Truth()) == want {
 			return starlark.None, nil
 		}
-		return assertion(c, "", "got %s, want what is %t", shown(v), want)
+		return assertion(c, "", "got %s, want a value that is %t", shown(v), want)
 	}
 }
 

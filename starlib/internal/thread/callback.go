@@ -112,7 +112,7 @@ func (f *Callback) Result(s *Thread, args starlark.Tuple, kwargs []starlark.Tupl
 	if err != nil {
 		var x *value.ConvertError
 		if errors.As(err, &x) {
-			e := script.Errorf(f.Code, "%s gives what cannot leave it: %s", f.Label(), x.Error())
+			e := script.Errorf(f.Code, "%s returns what cannot leave it: %s", f.Label(), x.Error())
 			e.Help, e.Pos, e.Cause = x.Help, f.About.Pos, err
 			return v, e
 		}

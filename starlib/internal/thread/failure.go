@@ -93,7 +93,7 @@ func ownOf(c *script.State, err error) Own {
 // keyHelp suggests what a missing key may have meant. The interpreter does not say which dict it was, so the candidates
 // are all keys of dict literals in the files of the trace.
 func keyHelp(c *script.State, err error, key string) string {
-	missing := "d.get(" + key + ", default) gives something else where it is missing"
+	missing := "d.get(" + key + ", default) returns something else if it is missing"
 	name, unquoting := strconv.Unquote(key)
 	var eval *starlark.EvalError
 	if unquoting != nil || !errors.As(err, &eval) {

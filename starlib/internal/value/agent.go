@@ -25,7 +25,7 @@ func (Plain) Truth() starlark.Bool { return true }
 type Unkeyed struct{ Plain }
 
 func (Unkeyed) Hash() (uint32, error) {
-	return 0, script.Errorf(diag.ScriptError, "what agents, flows and schemas are made of is no key of a dict")
+	return 0, script.Errorf(diag.ScriptError, "what agents, flows and schemas are made of cannot be a key of a dict")
 }
 
 // Part is embedded in the opaque values that only agents take.
@@ -131,7 +131,7 @@ func (v *Skill) String() string { return fmt.Sprintf("skill(%q)", v.Skill.Name) 
 func (v *Skill) Type() string { return "skill" }
 
 func (v *Skill) Attr(name string) (starlark.Value, error) {
-	return Method(v.State, "skill", "what "+v.String()+" gives", name, v)
+	return Method(v.State, "skill", "the result of "+v.String(), name, v)
 }
 
 func (v *Skill) AttrNames() []string { return v.State.Methods.MethodNames("skill") }
@@ -149,8 +149,8 @@ func (v *Budget) Attr(name string) (starlark.Value, error) { return nil, NoBudge
 
 // NoBudgetAttribute returns the error for an attribute of a budget.
 func NoBudgetAttribute(name string) error {
-	e := script.Errorf(diag.UnknownAttribute, "what budget(...) gives has no .%s", name)
-	e.Help = "in a function that runs, budget.remaining() tells what all budgets around it leave"
+	e := script.Errorf(diag.UnknownAttribute, "the result of budget(...) has no .%s", name)
+	e.Help = "in a running function, budget.remaining() returns what all budgets around it leave"
 	return e
 }
 
@@ -163,7 +163,9 @@ func (Finish) String() string { return "FINISH" }
 
 func (Finish) Type() string { return "finish" }
 
-func (Finish) Hash() (uint32, error) { return 0, script.Errorf(diag.ScriptError, "FINISH is no key") }
+func (Finish) Hash() (uint32, error) {
+	return 0, script.Errorf(diag.ScriptError, "FINISH cannot be a key")
+}
 
 // Memory is the result of memory(...).
 type Memory struct {

@@ -204,9 +204,9 @@ func FieldDiagnostic(d *generable.Type, given *generable.Map, fe *generable.Fiel
 		switch {
 		case len(out.Help) > 0:
 		case fe.Got == "nothing":
-			out.Help = []string{"give it, or a default where the schema is declared: field(" + fe.Expected + ", default = ...)"}
+			out.Help = []string{"pass it, or declare a default in the schema: field(" + fe.Expected + ", default = ...)"}
 		default:
-			out.Help = []string{"give " + fe.Expected + " there, or change the type that is declared"}
+			out.Help = []string{"pass " + fe.Expected + " there, or change the declared type"}
 		}
 		return out
 	}
@@ -246,7 +246,7 @@ func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string 
 	}
 	switch {
 	case v.Kind() == generable.Null:
-		return fmt.Sprintf("%s is declared as %s in %s: give one, or make None one of its types there", f.Name, f.Type, d)
+		return fmt.Sprintf("%s is declared as %s in %s: pass one, or make None one of its types there", f.Name, f.Type, d)
 	case len(written) > 40:
 	case t.Kind == generable.StrType:
 		if _, is := v.AsStr(); !is {
@@ -256,9 +256,9 @@ func valueHelp(d *generable.Type, f *generable.Field, v generable.Value) string 
 		return "write [" + written + "]"
 	}
 	if f.Type.Conforms(v) == nil {
-		return "give a value in its bounds, or change them where " + d.String() + " is declared"
+		return "pass a value within its bounds, or change them where " + d.String() + " is declared"
 	}
-	return fmt.Sprintf("%s is declared as %s in %s: give one, or change its type there", f.Name, f.Type, d)
+	return fmt.Sprintf("%s is declared as %s in %s: pass one, or change its type there", f.Name, f.Type, d)
 }
 
 // Unmatched lists the variants without a case, of the declared union that an instance and all cases belong to. It lists

@@ -21,19 +21,19 @@ func unfit(v starlark.Value, at *where) error {
 	case *starlark.Set:
 		return cannot(at, "a set cannot leave the script").WithHelp("%s", "make a list of it: sorted(s)")
 	case *Type:
-		return cannot(at, "the type %s is no data", v).WithHelp("make a value of it: %s(...)", v)
+		return cannot(at, "the type %s is not data", v).WithHelp("make a value of it: %s(...)", v)
 	case *Masked:
-		return cannot(at, "%s is a secret, which is no data", v).WithHelp("%s", "put it into the headers, the URL or the body of a request, or the input of a command")
+		return cannot(at, "%s is a secret, which is not data", v).WithHelp("%s", "put it into the headers, the URL or the body of a request, or the input of a command")
 	case *Node:
-		return cannot(at, "the %s %s is no data", v.Node.Kind(), v.Label()).WithHelp("call it: %s(...)", v.Label())
+		return cannot(at, "the %s %s is not data", v.Node.Kind(), v.Label()).WithHelp("call it: %s(...)", v.Label())
 	case *starlark.Function:
 		if v.Name() == "lambda" {
-			return cannot(at, "a lambda is no data").WithHelp("call it, and use what it returns")
+			return cannot(at, "a lambda is not data").WithHelp("call it, and use what it returns")
 		}
-		return cannot(at, "the function %s is no data", v.Name()).WithHelp("call it: %s(...)", v.Name())
+		return cannot(at, "the function %s is not data", v.Name()).WithHelp("call it: %s(...)", v.Name())
 	}
 	if b, ok := v.(*starlark.Builtin); ok {
-		return cannot(at, "the builtin %s is no data", b.Name()).WithHelp("call it: %s(...)", b.Name())
+		return cannot(at, "the builtin %s is not data", b.Name()).WithHelp("call it: %s(...)", b.Name())
 	}
 	return cannot(at, "a %s cannot leave the script", v.Type())
 }

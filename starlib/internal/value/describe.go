@@ -144,7 +144,7 @@ func AdviseType(c *script.State, d *diag.Diagnostic, v starlark.Value) bool {
 	}
 	d.Help = []string{"write the type itself: " + shown + ", not " + s.String()}
 	if refers {
-		d.Help = []string{"write " + shown + ": a type is a name from the next statement on, and ref means it by its name"}
+		d.Help = []string{"write " + shown + ": a type's name can be used from the next statement on, and ref refers to it by name"}
 	}
 	if d.Span.Len > 0 {
 		d.Fixes = append(d.Fixes, diag.Fix{Message: "write " + shown, Span: d.Span, Replacement: shown})
@@ -184,7 +184,7 @@ func HintType(v starlark.Value) string {
 	case *Record:
 		return "this is an instance; its type is " + v.Type()
 	case *Field:
-		return "write " + v.Field.Type.String() + ": a field stands in a schema, schema(name = field(...))"
+		return "write " + v.Field.Type.String() + ": a field belongs in a schema, schema(name = field(...))"
 	case *starlark.Builtin:
 		return map[string]string{"tuple": "write list[str]", "set": "write list[str]", "type": "write any", "enumerate": "write list[any]"}[v.Name()]
 	}
@@ -222,20 +222,20 @@ func HintNode(v starlark.Value) string {
 	case *starlark.Builtin, *Type:
 		return "make it a step: fn(" + NameOf(v) + ")"
 	case Finish:
-		return "FINISH is where an edge leads that ends a graph: edge(node, FINISH)"
+		return "FINISH is the target of an edge that ends a graph: edge(node, FINISH)"
 	case *starlark.List:
 		for item := range starlark.Elements(v) {
 			if _, ok := item.(*Node); !ok {
-				return "data is the input of a run and not part of the flow: leave it out, and give it to main"
+				return "data is the input of a run, not part of the flow: leave it out, and pass it to main"
 			}
 		}
-		return "give the nodes one by one, or the list alone"
+		return "pass the nodes one by one, or only the list"
 	case *starlark.Dict:
-		return "nodes have their own names: give them one by one, or as a list"
+		return "nodes have their own names: pass them one by one, or as a list"
 	case starlark.Int:
-		return "a number is given by its name: max = " + v.String() + ", limit = " + v.String()
+		return "a number is passed by name: max = " + v.String() + ", limit = " + v.String()
 	case *Budget:
-		return "a budget stands behind the node that it bounds: bounded(node, budget(...))"
+		return "a budget follows the node that it bounds: bounded(node, budget(...))"
 	case starlark.String:
 		return "a text becomes a step as template(\"...\"), or agent(prompt = \"...\")"
 	}

@@ -62,9 +62,9 @@ func (p *Predicate) Unary(op syntax.Token) (starlark.Value, error) {
 // CallInternal tests a value: ge(80)(x).
 func (p *Predicate) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) != 1 || len(kwargs) > 0 {
-		err := script.Errorf(diag.WrongArgument, "a condition is asked of one value: %s(x)", p.Pred)
+		err := script.Errorf(diag.WrongArgument, "a condition tests one value: %s(x)", p.Pred)
 		if len(args)+len(kwargs) == 0 {
-			return nil, err.WithHelp("write %s: as a condition it stands without a call", p.Pred)
+			return nil, err.WithHelp("write %s: as a condition it is not called", p.Pred)
 		}
 		return nil, err
 	}
