@@ -114,7 +114,7 @@ Big = enum("x", "y", "z")
 				t.Errorf("%s fits %s, and is refused:\n%s", c.from, c.to, shown)
 			case !c.fits && codes(found) != "AS301":
 				t.Errorf("%s does not fit %s, and check says:\n%s", c.from, c.to, shown)
-			case !c.fits && (!strings.Contains(shown, "a gives ") || !strings.Contains(shown, "b wants ") || !strings.Contains(shown, "= help: ")):
+			case !c.fits && (!strings.Contains(shown, "a returns ") || !strings.Contains(shown, "b wants ") || !strings.Contains(shown, "= help: ")):
 				t.Errorf("this says too little:\n%s", shown)
 			}
 		})

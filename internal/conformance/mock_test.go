@@ -82,7 +82,7 @@ func TestPromise_26_60_Mock(t *testing.T) {
 	if out.code != 0 || out.stdout != "[mock] clerk, exit code 0\n" {
 		t.Errorf("exit code %d, %s\n%s", out.code, out.stdout, out.stderr)
 	}
-	for _, says := range []string{"the key is on the hook [mock] name of tool look", "[mock] helper", "mocked", "not called, a value stood in: fs.write, pay, sh.run", "--mock-acts calls them"} {
+	for _, says := range []string{"the key is on the hook [mock] name of tool look", "[mock] helper", "mocked", "not called, replaced by a value: fs.write, pay, sh.run", "--mock-acts calls them"} {
 		if !strings.Contains(out.stderr, says) {
 			t.Errorf("stderr lacks %q:\n%s", says, out.stderr)
 		}
