@@ -23,7 +23,7 @@ def a(t, u, name = "gives"):
 		"through a list": {`a(str, list[A]) >> a(list[U], str, "takes")`, `a(str, list[U]) >> a(list[A], str, "takes")`, "AS301", "list[U]"},
 		"par, inputs":    {`par(a(A, str), a(U, str, "takes"))`, `par(a(A, str), a(B, str, "takes"))`, "AS302", "takes takes B"},
 		"par, outputs":   {`par(a(str, A), a(str, B, "takes")) >> a(list[U], str, "last")`, `par(a(str, A), a(str, int, "takes"))`, "AS303", "output = A | int"},
-		"par, merge":     {`par(a(str, A), a(str, A, "b"), merge = a(list[U], str, "takes"))`, `par(a(str, A), a(str, A, "b"), merge = a(list[B], str, "takes"))`, "AS301", "they give list[A]"},
+		"par, merge":     {`par(a(str, A), a(str, A, "b"), merge = a(list[U], str, "takes"))`, `par(a(str, A), a(str, A, "b"), merge = a(list[B], str, "takes"))`, "AS301", "they return list[A]"},
 		"each":           {`a(str, list[A]) >> each(a(U, str, "takes"))`, `a(str, list[B]) >> each(a(A, str, "takes"))`, "AS301", "list[B]"},
 		"forum":          {`a(A, str) * a(U, str, "takes")`, `a(A, str) * a(B, str, "takes")`, "AS304", "takes takes B"},
 		"loop":           {`loop(a(U, A), a(A, A | None, "takes"))`, `loop(a(A, U), a(U, U | None, "takes"))`, "AS315", "takes returns U | None"},

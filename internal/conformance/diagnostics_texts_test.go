@@ -187,7 +187,7 @@ func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
 		{"a file", "s = file(\"no.txt\")\nmain = agent(prompt = s + \"\\n\".join(s.splitlines()))\nn = len(s)\n", "AS602", nil},
 		{"a loaded file", "load(\"no.star\", \"a\", \"T\")\nmain = a >> agent(input = T, output = list[T], prompt = \"B.\")\nx = a(1)\ny = T(n = 1).n\n", "AS211", nil},
 		{"a route", "a = agent(output = bool, prompt = \"A.\")\nmain = a.branch({True: fn(lambda b: b), False: lambda b: b}) >> fn(str)\n", "AS310", nil},
-		{"a node of another type as a source", "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\na = agent(output = bool, prompt = \"A.\")\nmain = a.branch({A: fn(str), B: fn(str)}) >> fn(str)\n", "AS306", []string{"a gives bool"}},
+		{"a node of another type as a source", "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\na = agent(output = bool, prompt = \"A.\")\nmain = a.branch({A: fn(str), B: fn(str)}) >> fn(str)\n", "AS306", []string{"a returns bool"}},
 		{"a field under a wrong name", "P = schema(\"P\", width = int)\np = P(widht = 1)\n", "AS503", []string{`did you mean "width"?`}},
 	})
 }

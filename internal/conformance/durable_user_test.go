@@ -29,7 +29,7 @@ func TestAnswersByName(t *testing.T) {
 	if out := h.run(nil, "runs", "show", "last"); !strings.Contains(out.stdout, "main/wait:ok#0 was answered by ") {
 		t.Error(out.stdout)
 	}
-	if out := h.run(nil, "runs", "answer", "last", "--result", `"1"`); out.code != 2 || !strings.Contains(out.stderr, "was answered by") || !strings.Contains(out.stderr, "goes on with it") {
+	if out := h.run(nil, "runs", "answer", "last", "--result", `"1"`); out.code != 2 || !strings.Contains(out.stderr, "was answered by") || !strings.Contains(out.stderr, "continues with it") {
 		t.Errorf("exit %d\n%s", out.code, out.stderr)
 	}
 	if out := h.run(nil, "runs", "resume", "last", "-q"); out.code != 5 {

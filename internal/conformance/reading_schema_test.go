@@ -219,7 +219,7 @@ read as A at level safe; its repairs cost 8
 		t.Errorf("%+v", got)
 	}
 	for _, flag := range []string{"--jsonl", "--report=json"} {
-		if got = decodes(t, "", "--explain", flag); got.code != 2 || !strings.Contains(got.stderr, "--explain tells people what became of one answer") {
+		if got = decodes(t, "", "--explain", flag); got.code != 2 || !strings.Contains(got.stderr, "--explain shows people what became of one answer") {
 			t.Errorf("%+v", got)
 		}
 	}
