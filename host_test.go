@@ -46,12 +46,12 @@ func TestNilArguments(t *testing.T) {
 		code diag.Code
 		says string
 	}{
-		{noCtx, diag.MissingArgument, "flow.star was given no context"},
-		{noCtxFile, diag.MissingArgument, "flow.star was given no context"},
-		{noFS, diag.MissingArgument, "flow.star was given no file system"},
-		{found.Err(), diag.MissingArgument, "flow.star was given no file system"},
-		{foundFile.Err(), diag.MissingArgument, "flow.star was given no context"},
-		{noCtxRun, diag.MissingArgument, "the run was given no context"},
+		{noCtx, diag.MissingArgument, "flow.star got no context"},
+		{noCtxFile, diag.MissingArgument, "flow.star got no context"},
+		{noFS, diag.MissingArgument, "flow.star got no file system"},
+		{found.Err(), diag.MissingArgument, "flow.star got no file system"},
+		{foundFile.Err(), diag.MissingArgument, "flow.star got no context"},
+		{noCtxRun, diag.MissingArgument, "the run got no context"},
 		{noNode, diag.NoMain, "there is no node to run"},
 		{typo, diag.NoMain, "flow.star has no othre to run"},
 		{word, diag.NoMain, "which cannot be run"},

@@ -220,7 +220,7 @@ func TestFlawedOutcomesOfTheHost(t *testing.T) {
 	}
 }
 
-// A nil approval is none: the run waits for a decision, and there is nobody to ask.
+// A nil approval is none: the run waits for a decision, and there is no one to ask.
 func TestNilApproval(t *testing.T) {
 	mod, err := agentscript.New(agentscript.WithApproval(nil)).Load(t.Context(), script("def main():\n    return approve(\"go on?\")\n"), "flow.star")
 	if err != nil {
@@ -228,7 +228,7 @@ func TestNilApproval(t *testing.T) {
 	}
 	_, err = mod.Start(t.Context()).Wait()
 	var e *engine.Error
-	if !errors.As(err, &e) || e.Kind != engine.KindApproval || !strings.Contains(e.Message, "there is nobody to ask") {
+	if !errors.As(err, &e) || e.Kind != engine.KindApproval || !strings.Contains(e.Message, "there is no one to ask") {
 		t.Errorf("%v", err)
 	}
 }

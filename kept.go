@@ -119,8 +119,8 @@ func (m *Module) Head(ctx context.Context, name string, opts ...RunOption) (runf
 	}
 	if s := cfg.spec.Session; s != nil {
 		if cfg.fork != "" {
-			return h, engine.Errorf(engine.KindInput, diag.BadSession, "a fork in other processes keeps nothing in a session, and was given %q", s.ID).
-				WithHelp("leave out the session: the fork goes on from what the session of its run held")
+			return h, engine.Errorf(engine.KindInput, diag.BadSession, "a fork in other processes keeps nothing in a session, but got %q", s.ID).
+				WithHelp("remove the session: the fork continues from what the session of its run held")
 		}
 		if err := session.CheckID(s.ID); err != nil {
 			return h, err
@@ -261,7 +261,7 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 		ref.Forks, ref.Of = true, found.ID
 		ref.Found = &session.Found{ID: ref.ID, Entries: found.Entries, Back: true}
 	case found.Unsaved:
-		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s keeps nothing in a session, and was given %q", info.ID, ref.ID).
+		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s keeps nothing in a session, but got %q", info.ID, ref.ID).
 			WithHelp("resume it without one, or fork it")
 	case ref == nil:
 		own, ok := cfg.store.(engine.SessionStore)
@@ -275,7 +275,7 @@ func (m *Module) inSession(ctx context.Context, cfg *runConfig, info engine.RunI
 		}
 		cfg.spec.Session = &session.Ref{Store: own, ID: found.ID, Script: m.lib.File(), Found: found}
 	case ref.ID != found.ID:
-		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s is of session %q, and was given %q", info.ID, found.ID, ref.ID).
+		return engine.Errorf(engine.KindInput, diag.BadSession, "run %s belongs to session %q, but got %q", info.ID, found.ID, ref.ID).
 			WithHelp("resume it with its own, or fork it")
 	default:
 		ref.Found = found
@@ -310,10 +310,10 @@ func (m *Module) takeUp(ctx context.Context, cfg *runConfig, opts journal.Option
 	switch {
 	case info.ABI != engine.ABI:
 		return nil, nil, engine.Errorf(engine.KindInput, diag.OtherABI, "run %s has abi %d, and this version has %d", info.ID, info.ABI, engine.ABI).
-			WithHelp("resume it with a version that has abi %d, or do anew what no longer fits: agentscript runs fork %s", info.ABI, info.ID)
+			WithHelp("resume it with a version that has abi %d, or redo what no longer fits: agentscript runs fork %s", info.ABI, info.ID)
 	case info.Bundle != hash:
 		return nil, nil, engine.Errorf(engine.KindInput, diag.RunDiverged, "run %s is of another version of %s", info.ID, info.Script).
-			WithHelp("Engine.LoadRun loads the one that it began with; agentscript runs fork %s --script goes on with this one", info.ID)
+			WithHelp("Engine.LoadRun loads the one that it began with; agentscript runs fork %s --script continues with this one", info.ID)
 	case info.Status == engine.RunDone:
 		return nil, nil, journal.Done(info.ID)
 	}
@@ -386,7 +386,7 @@ func (m *Module) begins(cfg *runConfig, entry *starlib.Entry, info engine.RunInf
 
 func unfit(info engine.RunInfo, err error) error {
 	return engine.Errorf(engine.KindInput, diag.BadInput, "the input of run %s does not fit this script: %w", info.ID, err).
-		WithHelp("give it another one")
+		WithHelp("use another one")
 }
 
 // end records how the run ended. If that fails, it is the run's failure, unless the run had failed before.

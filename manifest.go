@@ -50,7 +50,7 @@ func (m *Manifest) lists() []manifestList {
 	return []manifestList{
 		{"exec", "runs a command", &m.Exec}, {"net", "talks to a host", &m.Net}, {"read", "reads a path", &m.Read}, {"write", "writes a path", &m.Write},
 		{"env", "reads an environment variable", &m.Env}, {"tools", "gives an agent a tool", &m.Tools}, {"models", "asks a model", &m.Models},
-		{"mcp", "uses an MCP server", &m.MCP}, {"files", "reads a file of its own", &m.Files},
+		{"mcp", "uses an MCP server", &m.MCP}, {"files", "reads one of its own files", &m.Files},
 	}
 }
 
@@ -223,7 +223,7 @@ func (m Manifest) Widened(than Manifest) diag.List {
 				what = "one that only a run knows"
 			}
 			found.Add(&diag.Diagnostic{Code: diag.Widened, Span: m.span(l.name, entry), Message: fmt.Sprintf("the script %s that it did not: %s", l.what, what),
-				Help: []string{"if it is meant to, save the manifest anew: check --manifest --format json"}})
+				Help: []string{"if that is intended, save the manifest again: check --manifest --format json"}})
 		}
 	}
 	return found

@@ -263,7 +263,7 @@ func (m *Module) StartNamed(ctx context.Context, name string, opts ...RunOption)
 func (m *Module) StartNode(ctx context.Context, n *flow.Node, opts ...RunOption) *Run {
 	if n == nil {
 		none := engine.Errorf(engine.KindInput, diag.NoMain, "there is no node to run: it is nil").
-			WithHelp("Module.Node gives nil for a name that holds no node; StartNamed says which name is nearest")
+			WithHelp("Module.Node returns nil for a name that holds no node; StartNamed says which name is nearest")
 		return m.start(ctx, nil, none, opts)
 	}
 	return m.start(ctx, &starlib.Entry{Name: n.Name(), Node: n}, nil, opts)

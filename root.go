@@ -21,7 +21,7 @@ func (e *Engine) inFS(ctx context.Context, fsys fs.FS, entry string) (starlib.Op
 	case ctx == nil:
 		return o, unloadable(noContext("loading " + entry))
 	case fsys == nil:
-		return o, unloadable(engine.Errorf(engine.KindInput, diag.MissingArgument, "loading %s was given no file system", entry).
+		return o, unloadable(engine.Errorf(engine.KindInput, diag.MissingArgument, "loading %s got no file system", entry).
 			WithHelp("pass os.DirFS(dir), an embed.FS or any other fs.FS"))
 	}
 	if root := path.Clean(o.Root); o.Root != "" && root != "." && !strings.HasPrefix(path.Clean(entry), root+"/") {

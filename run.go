@@ -403,7 +403,7 @@ func inputAsArgument(entry *starlib.Entry, cfg *runConfig, given map[string]gene
 	}
 	if len(entry.Params) != 1 {
 		names := text.Each(entry.Params, func(f generable.Field) string { return f.Name })
-		return engine.Errorf(engine.KindInput, diag.BadInput, "%s takes the parameters (%s), and was given an input", entry.Name, strings.Join(names, ", ")).
+		return engine.Errorf(engine.KindInput, diag.BadInput, "%s takes the parameters (%s), but got an input", entry.Name, strings.Join(names, ", ")).
 			WithHelp("pass them by name: agentscript.Args")
 	}
 	p := entry.Params[0]
@@ -422,7 +422,7 @@ func inputOf(cfg *runConfig, t *generable.Type) (generable.Value, error) {
 	case t.AcceptsNone():
 		return generable.Value{}, nil
 	}
-	return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "main takes %s and was given nothing", t).
+	return generable.Value{}, engine.Errorf(engine.KindInput, diag.BadInput, "main takes %s but got nothing", t).
 		WithHelp("pass it as an argument, with --input-json or --input-file, or on stdin: %s", input.Shown(t))
 }
 
@@ -449,6 +449,6 @@ func nothingToRun(missing *diag.Diagnostic) error {
 }
 
 func noContext(what string) *engine.Error {
-	return engine.Errorf(engine.KindInput, diag.MissingArgument, "%s was given no context", what).
-		WithHelp("pass context.Background() where there is none")
+	return engine.Errorf(engine.KindInput, diag.MissingArgument, "%s got no context", what).
+		WithHelp("pass context.Background() if there is no other")
 }

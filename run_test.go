@@ -281,7 +281,7 @@ main = ask >> fn(lambda n: n + 1, input = int, output = int)
 	if strings.Contains(texts, "canary") || !strings.Contains(texts, "[redacted]") {
 		t.Errorf("the key is not redacted: %s", texts)
 	}
-	_, shown, _ := strings.Cut(e.Message, "gave ")
+	_, shown, _ := strings.Cut(e.Message, "returned ")
 	if n := utf8.RuneCountInString(shown); n < 20 || n > 61 {
 		t.Errorf("%d runes of the value are shown: %s", n, shown)
 	}

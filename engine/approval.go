@@ -60,7 +60,7 @@ func (r *ApprovalRequest) Fits(text string) (generable.Value, error) {
 	case !res.OK:
 		return generable.Value{}, res.Errors
 	case res.Cost > 0:
-		return generable.Value{}, fmt.Errorf("it would have to be mended (%s): write it as it is meant", res.Repairs[0].Kind)
+		return generable.Value{}, fmt.Errorf("it would need a repair (%s): write it exactly", res.Repairs[0].Kind)
 	}
 	return res.Value, nil
 }
@@ -104,7 +104,7 @@ func (f Approvals) Do(ctx context.Context, e *Effect, _ Sink) (out Outcome) {
 }
 
 // Unhandled returns the failure of a question that nothing can bring to a person.
-func (r *ApprovalRequest) Unhandled(*Effect) *Error { return r.waits("there is nobody to ask") }
+func (r *ApprovalRequest) Unhandled(*Effect) *Error { return r.waits("there is no one to ask") }
 
 // decidedBy asks the function of a host. If it panics, the call is not made.
 func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outcome) {
@@ -118,7 +118,7 @@ func (r *ApprovalRequest) decidedBy(ctx context.Context, f Approvals) (out Outco
 	}()
 	d, err := f(ctx, r)
 	if err != nil {
-		return Failed(r.waits("nobody decided: " + err.Error()))
+		return Failed(r.waits("no one decided: " + err.Error()))
 	}
 	return Outcome{Value: d.Value(), Attempt: 1}
 }
@@ -148,7 +148,7 @@ func (r *ApprovalRequest) waits(why string) *Error {
 		what = "the call " + r.Tool + text.Clip(generable.JSON(r.Data, nil), maxShownArgs) + " of agent " + strconv.Quote(r.Agent)
 	}
 	return Errorf(KindApproval, diag.NeedsApproval, "%s waits for a person's decision, and %s", what, why).
-		WithHelp("run it on a terminal and answer there, approve whatever is asked with --yes%s; a host answers with agentscript.WithApproval", forbid)
+		WithHelp("run it on a terminal and answer there, or approve everything with --yes%s; a host answers with agentscript.WithApproval", forbid)
 }
 
 // maxShownArgs limits what an error shows of the arguments of a call.

@@ -108,9 +108,9 @@ func Unsure(e *Effect, why *Error) *Error {
 	case why.Code == diag.UnknownEffect: // it was asked about before
 		return Errorf(KindApproval, diag.UnknownEffect, "%s", why.Message).WithHelp("%s", unsureHelp)
 	case why.Kind == KindTimeout:
-		said = "it had not come to its end when its time was over"
+		said = "it had not finished when its time ran out"
 	case why.Kind == KindCancelled:
-		said = "it had not come to its end when it was cancelled"
+		said = "it had not finished when it was cancelled"
 	default:
 		said = "it failed, and may have acted before: " + why.Message
 	}

@@ -28,7 +28,7 @@ func Unhandled(e *Effect) Outcome {
 	}
 	if e.ByServer() == EffectMCP {
 		return Failed(Errorf(KindConfig, diag.NoServers, "agent %q has tools of an MCP server, and nothing here reaches one (%s)", e.Agent, e.Name).
-			WithHelp("a host gives what reaches servers: agentscript.WithMCP(mcp.New(...))"))
+			WithHelp("a host passes what reaches servers: agentscript.WithMCP(mcp.New(...))"))
 	}
 	return Failed(Errorf(KindConfig, diag.UnknownTool, "nothing here runs %s %q", e.Kind, e.Name))
 }

@@ -70,7 +70,7 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 func encodable(r *model.Response) (err error) {
 	for i := range r.Parts {
 		if result := r.Parts[i].Result; result != nil && len(result.Pictures) > 0 {
-			return fmt.Errorf("the pictures of a tool's result do not stand in a message yet")
+			return fmt.Errorf("the pictures of a tool's result are not in a message yet")
 		}
 	}
 	r.EachText(func(s *string) {
@@ -112,7 +112,7 @@ func DecodeOutcome(data []byte, types Types) (Outcome, error) {
 		}
 	}
 	if out.Err == nil && (in.Partial != nil || in.Verdict != nil) {
-		return Outcome{}, fmt.Errorf("a recorded outcome: what belongs to an error stands without one")
+		return Outcome{}, fmt.Errorf("a recorded outcome: fields of an error without an error")
 	}
 	if out.Err != nil {
 		out.Err.Verdict = in.Verdict

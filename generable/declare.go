@@ -32,7 +32,7 @@ func newSchema(name, doc string, fields []Field, foreign bool) (*Type, FieldErro
 			continue
 		}
 		if taken[f.Name] {
-			errs = append(errs, newFieldError(message.KeyPath(f.Name), "a name of its own for each field", "this name twice", ""))
+			errs = append(errs, newFieldError(message.KeyPath(f.Name), "a different name for each field", "this name twice", ""))
 			continue
 		}
 		taken[f.Name] = true

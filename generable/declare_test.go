@@ -25,7 +25,7 @@ func TestNewSchemaErrors(t *testing.T) {
 	}{
 		"duplicate name": {
 			[]generable.Field{{Name: "a", Type: generable.IntT}, {Name: "a", Type: generable.StrT}},
-			[]string{"a: want a name of its own for each field, got this name twice"}},
+			[]string{"a: want a different name for each field, got this name twice"}},
 		"empty name": {
 			[]generable.Field{{Name: "", Type: generable.IntT}},
 			[]string{`[0]: want a name for the field, got ""`}},

@@ -26,19 +26,19 @@ pick_any = fn(lambda s: {"a": "x" * 200})
 		at        string // column of the caret in the last line, "" for the node's own position
 		says      string
 	}{
-		{"operator", "main = any_fn >> upper", ">>", "upper takes str: want str, got int; any_fn gave 3"},
-		{"chain", "main = same >> any_fn >> upper >> fn(len, input = str, output = int)", ">> upper", "any_fn gave 3"},
-		{"then", "main = then(same, any_fn, upper)", "upper)", "any_fn gave 3"},
-		{"method", "main = any_fn.then(upper)", "upper)", "any_fn gave 3"},
-		{"into a structure", "main = any_fn >> (same / upper)", ">>", "any_fn gave 3"},
-		{"named structure", "both = same / upper\nmain = any_fn >> both", ">>", "any_fn gave 3"},
-		{"par output", "main = par(any_fn, same, output = str)", "par(", "any_fn is to give str: want str, got int; it gave 3"},
-		{"branch handler", "main = fn(lambda s: 3, input = str).branch([when(lambda x: True, upper)], otherwise = same)", "upper)", "fn gave 3"},
-		{"branch otherwise", "main = fn(lambda s: 3, input = str).branch([when(lambda x: False, upper)], otherwise = same)", "same)", "fn gave 3"},
-		{"branch output", "main = same.branch([when(lambda x: True, any_fn)], otherwise = fn(str), output = str)", "same.branch", "any_fn is to give str"},
-		{"loop", "main = loop(same, any_fn)", "any_fn)", "same takes str: want str, got int; any_fn gave 3"},
+		{"operator", "main = any_fn >> upper", ">>", "upper takes str: want str, got int; any_fn returned 3"},
+		{"chain", "main = same >> any_fn >> upper >> fn(len, input = str, output = int)", ">> upper", "any_fn returned 3"},
+		{"then", "main = then(same, any_fn, upper)", "upper)", "any_fn returned 3"},
+		{"method", "main = any_fn.then(upper)", "upper)", "any_fn returned 3"},
+		{"into a structure", "main = any_fn >> (same / upper)", ">>", "any_fn returned 3"},
+		{"named structure", "both = same / upper\nmain = any_fn >> both", ">>", "any_fn returned 3"},
+		{"par output", "main = par(any_fn, same, output = str)", "par(", "any_fn must return str: want str, got int; it returned 3"},
+		{"branch handler", "main = fn(lambda s: 3, input = str).branch([when(lambda x: True, upper)], otherwise = same)", "upper)", "fn returned 3"},
+		{"branch otherwise", "main = fn(lambda s: 3, input = str).branch([when(lambda x: False, upper)], otherwise = same)", "same)", "fn returned 3"},
+		{"branch output", "main = same.branch([when(lambda x: True, any_fn)], otherwise = fn(str), output = str)", "same.branch", "any_fn must return str"},
+		{"loop", "main = loop(same, any_fn)", "any_fn)", "same takes str: want str, got int; any_fn returned 3"},
 		{"called", "def main():\n    f = upper\n    return f(any_fn(\"x\"))", "(any_fn", "upper takes str: want str, got int; it got 3"},
-		{"long value", "main = pick_any >> upper", ">>", `pick_any gave {"a":"` + strings.Repeat("x", 54) + "…"},
+		{"long value", "main = pick_any >> upper", ">>", `pick_any returned {"a":"` + strings.Repeat("x", 54) + "…"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			src := parts + tt.src

@@ -58,7 +58,7 @@ func (w *Worker) engineFor(ctx context.Context, held *vault.Sealed) (e *agentscr
 		return w.engine, func() {}, nil
 	}
 	if w.opts.Within == nil {
-		return nil, nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "the run has grants of its own, which this worker does not know of").WithHelp("set Options.Within")
+		return nil, nil, engine.Errorf(engine.KindTool, diag.UngrantedUse, "the run has its own grants, which this worker does not know").WithHelp("set Options.Within")
 	}
 	data, err := w.vault.Open(ctx, *held)
 	if err != nil {

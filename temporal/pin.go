@@ -104,5 +104,5 @@ func (x *execution) unpin() {
 
 func workerLost() *engine.Error {
 	return engine.Errorf(engine.KindTool, diag.WorkerLost, "the worker that the run is pinned to is gone").
-		WithHelp("fork the run, which begins that part anew on another worker: agentscript temporal runs fork RUN")
+		WithHelp("fork the run, which begins that part again on another worker: agentscript temporal runs fork RUN")
 }

@@ -140,7 +140,7 @@ func (s *Store) queryBytes(whole context.Context, id, query string, args ...any)
 	_, none := errors.AsType[*serviceerror.FailedPrecondition](err) // no worker has polled the queue lately
 	if late || none || ctx.Err() == context.DeadlineExceeded {
 		queue := s.queueOf(whole, id)
-		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s goes on, and no worker of the task queue %q says how far it is", id, queue).
+		return nil, engine.Errorf(engine.KindStore, diag.NoWorker, "run %s is running, and no worker of the task queue %q says how far it is", id, queue).
 			WithHelp("start one: agentscript temporal worker --task-queue %s", text.ShellWord(queue))
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func (c *checker) checkAgent(a *Spec) bool {
 	switch {
 	case a.Run != nil && (a.Prompt != "" || a.Template != nil || a.HasTask() || len(a.Skills) > 0 || len(a.Tools)+len(a.Servers) > 0 || a.Select != nil || a.ReasoningEvery > 0):
 		d := c.Errorf(diag.SkillConflict, c.at, "agent %q has run = and %s", a.Name, beside(a))
-		d.Helpf("run = is the whole agent; give a deterministic part as skill(name, doc, run = f)")
+		d.Helpf("run = is the whole agent; write a deterministic part as skill(name, doc, run = f)")
 		return false
 	case a.Run != nil:
 		a.Skills = []*Skill{{Name: a.Name, Run: a.Run, Span: c.at}}
@@ -52,7 +52,7 @@ func (c *checker) checkAgent(a *Spec) bool {
 		what = ""
 	case a.Prompt == "" && a.Template == nil && !a.HasTask():
 		d := c.Errorf(diag.NoSkill, c.at, "agent %q has nothing to do", a.Name)
-		d.Helpf("give it prompt = \"...\", run = f or skills = [...]")
+		d.Helpf("set prompt = \"...\", run = f or skills = [...]")
 		return false
 	default:
 		a.Skills = []*Skill{{Name: a.Name, Span: c.at}}
@@ -144,7 +144,7 @@ func (c *checker) checkYield(a *Spec) bool {
 	if len(fit) == 0 {
 		d := c.Errorf(diag.NoSkill, c.at, "Agent %q has no skill producing %s. At least one skill must return the agent's output type.", a.Name, a.Out)
 		for _, sk := range a.Skills {
-			d.Notef(sk.Span.Pos, "skill %s gives %s", sk.Name, sk.Out)
+			d.Notef(sk.Span.Pos, "skill %s returns %s", sk.Name, sk.Out)
 		}
 		d.Helpf("set output = %s on the skill that answers, or change the agent's output", a.Out)
 		return false
@@ -213,7 +213,7 @@ func (c *checker) checkTools(tools, inherited []*Tool) bool {
 		}
 		if (t.Run != nil || t.Node != nil) && t.Class == engine.ClassOnce {
 			d := c.Errorf(diag.WrongArgument, at, "tool %q runs in the script and cannot be effect = \"once\"", t.Name)
-			d.Helpf("leave effect out: a function of the script runs again on a replay, while the requests and commands that it makes are recorded and made once. What acts for good by itself is a host tool, of effect once; a person is asked before this one by its name, policy(ask = [%q])", t.Name)
+			d.Helpf("leave effect out: a function of the script runs again on a replay, while its requests and commands are recorded and made once. For an action that must not repeat, use a host tool with effect once; to ask a person before this tool, policy(ask = [%q])", t.Name)
 			ok = false
 		}
 	}

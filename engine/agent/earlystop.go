@@ -47,7 +47,7 @@ func (c *checker) checkEarlyStop(a *Spec) bool {
 		return true
 	}
 	d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", strings.Join(missing, ", "), a.Out)
-	d.Helpf("give %s a default, or declare it before %s: a model writes fields in their order", missing[0], out.Fields[last].Name)
+	d.Helpf("set a default for %s, or declare it before %s: a model writes fields in their order", missing[0], out.Fields[last].Name)
 	return false
 }
 
@@ -75,7 +75,7 @@ func (c *checker) checkDecided(a *Spec, union *generable.Type) bool {
 		for i := range v.Fields {
 			if f := &v.Fields[i]; !f.Optional {
 				d := c.Errorf(diag.WrongArgument, a.EnoughSpan, "enough ends the answer before %s, which %s requires", f.Name, v)
-				d.Helpf("give %s a default", f.Name)
+				d.Helpf("set a default for %s", f.Name)
 				return false
 			}
 		}

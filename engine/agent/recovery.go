@@ -238,13 +238,13 @@ func (c *checker) checkFixed(at diag.Span, t *Tool, r *Recovery) {
 		default:
 			by, gives = m.Fixer.Label(), m.Fixer.Out().String()
 		}
-		d := c.Warnf(diag.CannotJoin, m.Span.Or(at), "%s gives tool %q a result of another type", m.Do.String(), t.Name)
-		d.Label = by + " gives " + gives + ", the tool returns " + t.Returns.String()
+		d := c.Warnf(diag.CannotJoin, m.Span.Or(at), "%s sets a result of another type for tool %q", m.Do.String(), t.Name)
+		d.Label = by + " returns " + gives + ", the tool returns " + t.Returns.String()
 		d.Notef(t.Span.Or(at).Pos, "the tool is made")
 		if m.Do == RemedyFixed {
 			d.Helpf("write fixed(...) with a value of %s", t.Returns)
 			continue
 		}
-		d.Helpf("if it gives arguments, have the call executed again with them: then = \"call\"; or let it mend bad arguments alone: recover(bad_args = ...)")
+		d.Helpf("if it returns arguments, repeat the call with them: then = \"call\"; or let it correct bad arguments only: recover(bad_args = ...)")
 	}
 }

@@ -21,7 +21,7 @@ func chooseTools(s *remote.Server, listed []remote.Tool) ([]remote.Tool, error) 
 	for i := range listed {
 		if slices.Contains(names, listed[i].Name) {
 			return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q lists the tool %q twice", s.Name, text.Clip(listed[i].Name, MaxToolName)).
-				WithHelp("tell the server's author: a call names its tool, and each name is one tool's")
+				WithHelp("report this to the server's author: a call names its tool, so names must be unique")
 		}
 		names = append(names, listed[i].Name)
 	}

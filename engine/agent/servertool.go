@@ -41,7 +41,7 @@ func serverParameters(s *remote.Server, t *Tool, schema string) error {
 	bad := func(format string, args ...any) error {
 		e := engine.Errorf(engine.KindTool, diag.ServerTools, "the tool %q of MCP server %q cannot be offered to a model: "+format,
 			append([]any{text.Clip(t.Remote, MaxToolName), s.Name}, args...)...)
-		return e.WithHelp("tell the server's author, or go without it: mcp(..., tools = [%q])", "!"+text.Clip(t.Remote, MaxToolName))
+		return e.WithHelp("report this to the server's author, or exclude it: mcp(..., tools = [%q])", "!"+text.Clip(t.Remote, MaxToolName))
 	}
 	if t.Remote == "" {
 		return bad("it has no name")
@@ -83,5 +83,5 @@ func (t *Tool) Given(v generable.Value) (generable.Value, error) {
 	}
 	e := engine.Errorf(engine.KindTool, diag.ServerResult, "the answer of MCP server %q to %s is not what its output schema says: %w; it is %s",
 		t.Server.Name, strconv.Quote(t.Remote), errs, text.Clip(generable.JSON(v, nil), 400))
-	return v, e.WithHelp("tell the server's author")
+	return v, e.WithHelp("report this to the server's author")
 }

@@ -98,7 +98,7 @@ func (c *checker) known(a *Spec, name Literal, what string) bool {
 	d := c.Errorf(diag.NoSkill, name.Span, "agent %q has no skill %q for %s to choose", a.Name, name.Text, what)
 	for _, sk := range a.Skills {
 		if sk.Name == name.Text {
-			d.Message = fmt.Sprintf("%s cannot choose skill %q: it gives %s, and agent %q gives %s", what, sk.Name, sk.Out, a.Name, a.Out)
+			d.Message = fmt.Sprintf("%s cannot choose skill %q: it returns %s, and agent %q returns %s", what, sk.Name, sk.Out, a.Name, a.Out)
 			d.Notef(sk.Span.Pos, "the skill is made")
 		}
 	}
@@ -131,15 +131,15 @@ func (c *checker) unreached(a *Spec) {
 		why := ""
 		switch {
 		case generable.Assignable(sk.Out, a.Out) != nil:
-			why = fmt.Sprintf("it gives %s, and the agent gives %s", sk.Out, a.Out)
+			why = fmt.Sprintf("it returns %s, and the agent returns %s", sk.Out, a.Out)
 		case !slices.ContainsFunc(typing.Cases(a.In), func(c *generable.Type) bool { return generable.Assignable(c, sk.In) == nil }):
 			why = fmt.Sprintf("it takes %s, and the agent takes %s", sk.In, a.In)
 		case a.Select != nil && a.Select.By != nil && a.Select.All && !slices.ContainsFunc(a.Select.Names, func(l Literal) bool { return l.Text == sk.Name }):
-			why = "select never gives its name"
+			why = "select never returns its name"
 		default:
 			continue
 		}
-		d := c.Warnf(diag.Unreachable, sk.Span.Or(c.at), "nothing comes to skill %q of agent %q: %s", sk.Name, a.Name, why)
+		d := c.Warnf(diag.Unreachable, sk.Span.Or(c.at), "nothing reaches skill %q of agent %q: %s", sk.Name, a.Name, why)
 		d.Helpf("leave the skill out, or let something choose it")
 	}
 }

@@ -130,7 +130,7 @@ func (r *Recorder) do(ctx context.Context, e *engine.Effect, sink engine.Sink, h
 
 func unrecorded(e *engine.Effect, err error) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.JournalFailed, "a call of %s cannot be recorded: %w", cmp.Or(e.Name, string(e.Kind)), err).
-		WithHelp("see that the record can be written; a run goes on only with what is recorded")
+		WithHelp("check that the record can be written; a run continues only with what is recorded")
 }
 
 func (r *Recorder) step(s engine.Step) error {

@@ -303,7 +303,7 @@ const (
 var overrunCauses = map[OverrunCause]string{
 	OverrunInput: "calls read more than was reckoned", OverrunLimit: "a server wrote more than the limit that it was sent",
 	OverrunInputAndLimit: "calls read more than was reckoned, and a server wrote more than the limit that it was sent",
-	OverrunPrice:         "a provider asks for more than the known prices", OverrunInside: "a tool asked a model by itself",
+	OverrunPrice:         "a provider asks for more than the known prices", OverrunInside: "a tool called a model on its own",
 	OverrunRecord: "what is recorded is more than is allowed now",
 }
 

@@ -34,7 +34,7 @@ func TestAgentChecks(t *testing.T) {
 		{"two skills for one input", agent.Spec{Skills: []*agent.Skill{skill("a", nil, nil), skill("b", nil, nil)}}, "AS312: a; b; several skills for str"},
 		{"a skill for none of the input", agent.Spec{In: oneOf(strT, intT), Skills: []*agent.Skill{skill("a", strT, nil)}}, "AS312: no skill that takes int"},
 		{"skills for all of the input", agent.Spec{In: oneOf(strT, intT), Skills: []*agent.Skill{skill("a", strT, nil), skill("b", intT, nil)}}, ""},
-		{"a step towards the output", agent.Spec{Out: intT, Skills: []*agent.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, "AS322: it gives str, and the agent gives int"},
+		{"a step towards the output", agent.Spec{Out: intT, Skills: []*agent.Skill{skill("a", nil, intT), skill("b", nil, strT)}}, "AS322: it returns str, and the agent returns int"},
 		{"one tool on both levels", agent.Spec{Prompt: "x", Tools: []*agent.Tool{sharedTool}, Skills: []*agent.Skill{{Name: "s", Tools: []*agent.Tool{sharedTool}}}}, ""},
 		{"two tools of one name", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("t"), tool("t")}}, `AS508: "t"`},
 		{"knowledge named like a tool", agent.Spec{Prompt: "x", Tools: []*agent.Tool{tool("style")}, Skills: []*agent.Skill{{Name: "s", Knowledge: []agent.Knowledge{{Key: "style"}}}}}, `AS508: "style"`},

@@ -195,7 +195,7 @@ func (s *Session) asks(at diag.Span, p *predicate.Predicate, from *Node) bool {
 		return false
 	}
 	if v := p.Variant(from.out); v != nil {
-		d.Helpf("write %s: a variant is told by its type, not by a field", v)
+		d.Helpf("write %s: a variant is distinguished by its type, not by a field", v)
 		return false
 	}
 	if meant := cmp.Or(p.NearField(from.out), p.NearValue(from.out)); meant != "" {
@@ -318,7 +318,7 @@ func enumHelp(routes []Route, t *generable.Type, label string) string {
 	if t.Deref().Kind != generable.StrType || len(texts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("let %s give one of these words, output = enum(%s), or choose by a condition: [when(eq(%s), handler)], otherwise = handler",
+	return fmt.Sprintf("make %s return one of these words, output = enum(%s), or choose by a condition: [when(eq(%s), handler)], otherwise = handler",
 		label, strings.Join(texts, ", "), texts[0])
 }
 
@@ -388,7 +388,7 @@ func (s *Session) keyHelp(d *diag.Diagnostic, r *Route, t *generable.Type) {
 		}
 		for _, c := range typing.Cases(t) {
 			if c.Conforms(*r.Value) == nil { // for example a str: it has too many values to route by each
-				d.Helpf("choose by a condition, %s, or let the node give an enum", r.written("eq("+r.Key()+")"))
+				d.Helpf("choose by a condition, %s, or make the node return an enum", r.written("eq("+r.Key()+")"))
 				return
 			}
 		}
@@ -423,7 +423,7 @@ func (s *Session) exhaustive(n *Node, w *routing) bool {
 		return true
 	}
 	if w.told {
-		d := s.mistake(diag.NotExhaustive, n.site.Span, typing.Listed(w.Missing)+" is handled by nobody", n.kids[0].outputText(), n.kids[0])
+		d := s.mistake(diag.NotExhaustive, n.site.Span, typing.Listed(w.Missing)+" is not handled", n.kids[0].outputText(), n.kids[0])
 		d.Helpf("widen a condition, add a route, or say where the rest goes: otherwise = handler")
 		return false
 	}

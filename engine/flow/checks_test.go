@@ -108,7 +108,7 @@ func TestCompositionChecks(t *testing.T) {
 		{"pick twice, wrong type after", func(w *world) *flow.Node {
 			outer := &generable.Type{Kind: generable.RecordType, Name: "Outer", Fields: []generable.Field{{Name: "draft", Type: w.draft}}}
 			return w.then(w.node(strT, outer), w.then(w.pick("draft"), w.pick("lines"), w.node(strT, strT)))
-		}, `AS301: pick("lines") gives int`},
+		}, `AS301: pick("lines") returns int`},
 		{"template behind a parallel", func(w *world) *flow.Node {
 			text, _ := agent.ParseTemplate("{{codee}}")
 			return w.then(w.node(strT, w.draft), w.par(w.Template(w.Site("template", ""), text, nil)))
@@ -208,14 +208,14 @@ func TestCompositionChecks(t *testing.T) {
 		{"edges of a flattened pipeline are all checked", func(w *world) *flow.Node {
 			ab := w.Then(w.Op("`>>`"), w.node(strT, intT), w.node(intT, strT))
 			return w.Then(w.Op("`>>`"), ab, w.node(intT, intT), w.node(intT, intT))
-		}, "AS301: gives str"},
+		}, "AS301: returns str"},
 
 		{"repair must give the input", func(w *world) *flow.Node {
 			return w.Loop(w.Site("loop", ""), w.node(w.draft, w.decision), flow.LoopOptions{UntilFunc: enginetest.Stop, Repair: w.node(w.decision, strT)})
-		}, "AS315: gives str; give Draft"},
+		}, "AS315: returns str; return Draft"},
 		{"repair must take the output", func(w *world) *flow.Node {
 			return w.Loop(w.Site("loop", ""), w.node(w.draft, w.decision), flow.LoopOptions{UntilFunc: enginetest.Stop, Repair: w.node(intT, w.draft)})
-		}, "AS301: gives Decision"},
+		}, "AS301: returns Decision"},
 		{"next as a node may give None", func(w *world) *flow.Node {
 			return w.Loop(w.Site("loop", ""), w.node(w.draft, intT), flow.LoopOptions{NextNode: w.node(intT, oneOf(w.draft, noneT))})
 		}, "Draft → int"},

@@ -45,7 +45,7 @@ func (s *Session) Forum(site Site, o ForumOptions, nodes ...*Node) *Node {
 		return s.Failed(ForumNode, site)
 	case o.Consensus < 0 || o.Consensus > len(nodes):
 		d := s.Errorf(diag.BadVote, o.ConsensusSpan.Or(site.Span), "consensus must be from 1 to %d, not %d", len(nodes), o.Consensus)
-		d.Helpf("it is how many of the participants must give the same; more than half leave no doubt")
+		d.Helpf("it is how many participants must agree; more than half is unambiguous")
 		return s.Failed(ForumNode, site)
 	case o.Captain != nil:
 		nodes = append(nodes[:len(nodes):len(nodes)], o.Captain)
@@ -85,7 +85,7 @@ func (s *Session) forum(n *Node, from int) bool {
 			ok = false
 			d := s.mistake(diag.ForumInput, n.operand(i), "every member of a forum takes the first one's input",
 				fmt.Sprintf("%s takes %s, %s takes %s", first.Label(), first.in, k.Label(), k.in), first, k)
-			d.Helpf("give %s input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
+			d.Helpf("declare %s with input = %s: it sees the others' words as the transcript, not as its input", k.Label(), first.in)
 		default:
 			ok = s.inferOpen(k, first.in) && ok
 			s.edge(edgeTo{k, false}, edge{n.operand(i), "the forum", first.in, k.in})
@@ -114,6 +114,6 @@ func (s *Session) agreeing(n *Node) bool {
 	}
 	other := slices.IndexFunc(n.kids, func(k *Node) bool { return !generable.Same(k.out, types[0]) })
 	d := s.mistake(diag.OutputsDiffer, n.site.Arg(other), "what is to agree must be of one type", n.kids[0].outputText()+", "+n.kids[other].outputText(), n.kids[0], n.kids[other])
-	d.Helpf("let %s give %s, or let a captain decide", n.kids[other].Label(), types[0])
+	d.Helpf("make %s return %s, or let a captain decide", n.kids[other].Label(), types[0])
 	return false
 }

@@ -262,7 +262,7 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []ge
 	if e.Map != nil {
 		at = e.Map.site.Span.Or(at)
 	}
-	d := s.cannotJoin(at, "this edge cannot carry what it is given", fmt.Sprintf("%s gives %s, %s wants %s", giver, t, taker.Label(), in), why, t, from, taker)
+	d := s.cannotJoin(at, "this edge cannot carry its value", fmt.Sprintf("%s returns %s, %s wants %s", giver, t, taker.Label(), in), why, t, from, taker)
 	if e.Map == nil {
 		d.Helpf("change the value on the way: edge(a, b, map = pick(\"field\")), or map = fn(f, output = %s)", in)
 		return
@@ -272,10 +272,10 @@ func (s *Session) cannotCarry(e *Edge, giver string, t *generable.Type, why []ge
 		return
 	}
 	if f := fieldFor(t, in); f != "" {
-		d.Helpf("let map give %s: map = then(..., pick(%q))", in, f)
+		d.Helpf("make map return %s: map = then(..., pick(%q))", in, f)
 		return
 	}
-	d.Helpf("let map give %s: map = fn(f, output = %s)", in, in)
+	d.Helpf("make map return %s: map = fn(f, output = %s)", in, in)
 }
 
 // unmatched handles the values that no edge of node k takes.
@@ -349,7 +349,7 @@ func (s *Session) allReached(n *Node, reached []bool, exits bool) bool {
 			if k == g.Other {
 				d.Helpf("the edges take every value that comes: leave on_no_match out")
 			} else {
-				d.Helpf("the graph begins with %s: give an edge that leads here, or leave it out", n.kids[0].Label())
+				d.Helpf("the graph begins with %s: add an edge that leads here, or leave it out", n.kids[0].Label())
 			}
 		}
 	}
@@ -388,7 +388,7 @@ func (s *Session) ending(n *Node, ends []ending) (*generable.Type, bool) {
 	}
 	other := slices.IndexFunc(types, func(t *generable.Type) bool { return !generable.Same(types[0], t) })
 	label := func(i int) string { return n.kids[ends[i].node].Label() }
-	d := s.mistake(diag.OutputsDiffer, n.site.Span, "this graph ends with different types", fmt.Sprintf("%s gives %s, %s gives %s", label(0), types[0], label(other), types[other]))
+	d := s.mistake(diag.OutputsDiffer, n.site.Span, "this graph ends with different types", fmt.Sprintf("%s returns %s, %s returns %s", label(0), types[0], label(other), types[other]))
 	d.Helpf("declare it: output = %s", generable.OneOf(types...))
 	return generable.ErrorT, false
 }

@@ -34,7 +34,7 @@ func (s *Session) join(site Site, a, b, before *Node) bool {
 		if f := fieldFor(a.out, b.in); f != "" {
 			d.Helpf("put pick(%q) between them", f)
 		} else {
-			d.Helpf("let %s give %s, or drop each", a.Label(), b.in)
+			d.Helpf("make %s return %s, or drop each", a.Label(), b.in)
 		}
 		return false
 	}
@@ -76,7 +76,7 @@ func (s *Session) cannotJoin(at diag.Span, message, label string, why []generabl
 }
 
 // outputText describes a node's output, for a message.
-func (n *Node) outputText() string { return fmt.Sprintf("%s gives %s", n.Label(), n.out) }
+func (n *Node) outputText() string { return fmt.Sprintf("%s returns %s", n.Label(), n.out) }
 
 // last returns the last step of a failed pipeline, else the node itself: the pipeline's last joint may be right and the
 // next one wrong.
@@ -194,7 +194,7 @@ func (s *Session) noteUnchecked() {
 			if !ok || n.failed || !generable.Unchecked(e.sent, e.want) {
 				continue
 			}
-			d := s.Errorf(diag.UncheckedAny, e.at, "%s gives %s: that it is %s is only checked when it runs", e.giver, e.sent, e.want)
+			d := s.Errorf(diag.UncheckedAny, e.at, "%s returns %s: that it is %s is only checked when it runs", e.giver, e.sent, e.want)
 			d.Severity = diag.Info
 			d.Helpf("declare the output: fn(f, output = %s)", e.want)
 		}
@@ -293,7 +293,7 @@ func (s *Session) project(n *Node, in *generable.Type) (*generable.Type, bool) {
 		typing.FieldHelp(d, n.field, in, "")
 	default:
 		d := s.mistake(diag.UnknownPick, n.site.Span, fmt.Sprintf("pick(%q) needs a schema or a dict in front of it", n.field), in.String()+" has no fields")
-		d.Helpf("leave it out, or let what comes before give a schema with the field %s", n.field)
+		d.Helpf("leave it out, or make the node before it return a schema with the field %s", n.field)
 	}
 	return generable.ErrorT, false
 }
@@ -326,7 +326,7 @@ func (s *Session) commonInput(site Site, nodes []*Node) (in *generable.Type, str
 		d := s.Errorf(diag.InputsDiffer, site.Arg(i), "%s wants one input type", site.What)
 		d.Label = fmt.Sprintf("%s takes %s, %s takes %s", pick.Label(), pick.in, n.Label(), n.in)
 		if generable.Assignable(n.out, pick.out) != nil && generable.Assignable(pick.out, n.out) != nil {
-			d.Notef(diag.Pos{}, "they do not give the same either: %s, %s", pick.outputText(), n.outputText())
+			d.Notef(diag.Pos{}, "their outputs differ too: %s, %s", pick.outputText(), n.outputText())
 		}
 		node.NoteDefined(d, pick, n)
 		d.Helpf("all branches run on the same input: convert it in front of one, then(fn(..., input = %s, output = %s), %s)", pick.in, n.in, n.Label())
@@ -380,7 +380,7 @@ func (s *Session) declaredOutput(site Site, declared *generable.Type, nodes []*N
 	}
 	for _, i := range strange {
 		n := nodes[i]
-		d := s.mistake(diag.OutputsDiffer, site.Arg(i), site.What+" declares output = "+declared.String(), fmt.Sprintf("%s gives %s", giver(nodes, routes, i), n.out), n)
+		d := s.mistake(diag.OutputsDiffer, site.Arg(i), site.What+" declares output = "+declared.String(), fmt.Sprintf("%s returns %s", giver(nodes, routes, i), n.out), n)
 		d.Helpf("widen it: output = %s", generable.OneOf(wide...))
 	}
 	return len(strange) == 0
@@ -399,14 +399,14 @@ func (s *Session) outputsDiffer(site Site, nodes []*Node, at []int, routes []Rou
 			differ = append(differ, i)
 		}
 	}
-	d := s.Errorf(diag.OutputsDiffer, site.at(differ[1]).Span, "%s gives different types", site.What)
+	d := s.Errorf(diag.OutputsDiffer, site.at(differ[1]).Span, "%s returns different types", site.What)
 	said := make([]string, 0, maxGivers+1)
 	for n, i := range differ {
 		if n == maxGivers {
 			said = append(said, "...")
 			break
 		}
-		said = append(said, fmt.Sprintf("%s gives %s", giver(nodes, routes, i), nodes[i].out))
+		said = append(said, fmt.Sprintf("%s returns %s", giver(nodes, routes, i), nodes[i].out))
 		node.NoteDefined(d, nodes[i])
 	}
 	d.Label = strings.Join(said, ", ")

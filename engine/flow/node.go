@@ -361,7 +361,7 @@ func (s *RunSpec) CheckAliases() *engine.Error {
 		_, chained := s.Aliases[model]
 		if name == "" || model == "" || chained || strings.ContainsAny(name, "/= ") {
 			return engine.Errorf(engine.KindConfig, diag.BadAlias, "%q cannot be an alias for the model %q", name, model).
-				WithHelp(`an alias is a name without "/" and "=" that stands for "provider/model", and for no other alias`)
+				WithHelp(`an alias is a name without "/" and "=" that means "provider/model", not another alias`)
 		}
 	}
 	return nil

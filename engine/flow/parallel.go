@@ -108,8 +108,8 @@ func (s *Session) parallel(n *Node) bool {
 		if _, same := s.joined(given); declared == nil && !same { // merge turns them into one value
 			declared = all
 		} else if m := n.Merge(); declared != nil && generable.Assignable(m.out, declared) == nil && generable.Assignable(all, declared) != nil {
-			d := s.mistake(diag.OutputsDiffer, n.site.Span, "output is what the branches of a par give, not what merge makes of it", fmt.Sprintf("they give %s, and output = %s", all, declared))
-			d.Helpf("leave output out; what merge gives is declared there: merge = fn(f, output = %s)", declared)
+			d := s.mistake(diag.OutputsDiffer, n.site.Span, "output is the type of the branches of a par, not of merge", fmt.Sprintf("they return %s, and output = %s", all, declared))
+			d.Helpf("leave output out; the result of merge is declared there: merge = fn(f, output = %s)", declared)
 			return false
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Session) merge(n *Node) bool {
 	if why == nil {
 		return ok
 	}
-	d := s.cannotJoin(at, "merge takes the list of what the branches give", fmt.Sprintf("they give %s, %s wants %s", list, m.Label(), m.in), why, list, m)
+	d := s.cannotJoin(at, "merge takes the list of the branches' outputs", fmt.Sprintf("they return %s, %s wants %s", list, m.Label(), m.in), why, list, m)
 	d.Helpf("let %s take %s", m.Label(), list)
 	return false
 }

@@ -109,7 +109,7 @@ func (s *Session) given(site Site, operands []*Node) []*Node {
 		return operands
 	}
 	d := s.Errorf(diag.NotANode, site.Arg(i), "%s composes nodes, got nothing", site.What)
-	d.Helpf("give an agent, fn(f), or what another composition made")
+	d.Helpf("pass an agent, fn(f), or the result of another composition")
 	filled := slices.Clone(operands)
 	for j, n := range filled {
 		if n == nil {
@@ -166,7 +166,7 @@ func (s *Session) noteOpened(n *Node, operands []*Node, how opening) {
 	switch how {
 	case openedAgain, openedByName:
 		d.Message = fmt.Sprintf("%s opens %s: this is one %s of %d nodes", n.site.What, left.name, n.kind, n.count)
-		d.Notef(left.Pos(), "the nodes of %s stand in it as if they were written here; earlier versions kept %s whole, as one node of %d. It is defined", left.name, left.name, len(operands))
+		d.Notef(left.Pos(), "the nodes of %s are in it as if written here; earlier versions kept %s whole, as one node of %d. It is defined", left.name, left.name, len(operands))
 		d.Helpf("to keep it whole write %s", s.asFunction(n, operands))
 	case leftWhole:
 		d.Message = fmt.Sprintf("%s keeps what comes out of a function whole: this is a %s of %d nodes", n.site.What, n.kind, n.count)
@@ -295,7 +295,7 @@ func (s *Session) reportTaken(n *Node, i int, taken, now *placement) {
 		what = fmt.Sprintf("%s is part of another %s already", subject, n.kind)
 	}
 	if taken == now {
-		what = fmt.Sprintf("%s stands twice in this %s", subject, n.kind)
+		what = fmt.Sprintf("%s appears twice in this %s", subject, n.kind)
 	}
 	d := s.Errorf(diag.AlreadyPlaced, n.operand(i), "%s", what)
 	d.Label = "a node has one place"
@@ -359,7 +359,7 @@ func (s *Session) some(kind NodeKind, site Site, nodes []*Node) bool {
 	}
 	d := s.Errorf(diag.EmptyComposition, site.Span, "%s needs at least one node", site.What)
 	if kind == VoteNode {
-		d.Helpf("name the voters: vote(a, b, c), or let one node give all votes: vote(each(a))")
+		d.Helpf("name the voters: vote(a, b, c), or make one node return all votes: vote(each(a))")
 		return false
 	}
 	d.Helpf("a %s of nothing has no type; leave it out", kind)

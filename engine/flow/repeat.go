@@ -130,7 +130,7 @@ func (s *Session) feedback(site Site, body, back *Node, optional bool) bool {
 		wants += ", or None to stop"
 	}
 	d := s.mistake(diag.LoopFeedback, site.Arg(1), "what goes round the loop must be its input again", fmt.Sprintf("%s, %s wants %s", back.outputText(), body.Label(), wants), body, back)
-	d.Helpf("let %s give %s", back.Label(), want)
+	d.Helpf("make %s return %s", back.Label(), want)
 	return false
 }
 
@@ -164,7 +164,7 @@ func (s *Session) retry(n *Node) bool {
 	if o.Feedback != nil {
 		at := o.FeedbackSpan.Or(n.site.Span)
 		ok = callback.CheckArity(&s.Reporter, at, o.Feedback, 1, "feedback") && s.needsModel(at, body, true, "retry(feedback = ...)",
-			"feedback goes on with a conversation: give an agent(prompt = ...), alone or between steps that are no agents, or leave feedback out") && ok
+			"feedback continues a conversation: pass an agent(prompt = ...), alone or between steps that are not agents, or leave feedback out") && ok
 	}
 	return ok
 }

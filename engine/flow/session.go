@@ -176,7 +176,7 @@ func (s *Session) Memory(at diag.Span, m agent.MemoryBank) *agent.MemoryBank {
 	if before, ok := s.banks[m.Name]; ok {
 		d := s.Errorf(diag.DuplicateName, at, "two memories are named %q", m.Name)
 		d.Notef(before.Pos, "the first is made")
-		d.Helpf("give both agents the one memory: each has a slot of its own; or rename one")
+		d.Helpf("pass the same memory to both agents: each has its own slot; or rename one")
 	} else {
 		s.banks[m.Name] = at
 		if m.Session && s.kept == nil {

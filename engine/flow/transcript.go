@@ -86,11 +86,11 @@ func (s *Session) unread(n *Node) {
 func (s *Session) WithHistory(at diag.Span, n *Node, h *agent.History) *Node {
 	switch {
 	case s.Sealed():
-		s.Errorf(diag.ComposedWhileRunning, at, "a history is given to %s while it runs", n.Label())
+		s.Errorf(diag.ComposedWhileRunning, at, "a history is set on %s while it runs", n.Label())
 	case n.place != nil && !slices.Contains(n.place.in.kids, n): // its nodes belong to another structure by now
 		d := s.mistake(diag.WrongArgument, at, "an operator opened "+n.Label()+" already", "", n)
 		d.Notef(n.place.at.Pos, "it was opened")
-		d.Helpf("give the history before the operator, or to what it makes")
+		d.Helpf("set the history before the operator, or on its result")
 	case n.history != nil:
 		s.mistake(diag.WrongArgument, at, n.Label()+" has a history already", "", n).Helpf("say it once")
 	default:
@@ -155,7 +155,7 @@ func (s *Session) Wrap(site Site, teacher, student *Node) *Node {
 	n := &Node{kind: WrapNode, site: site, types: (*Session).wrap}
 	return s.structure(n, []*Node{teacher, student}, func(*Node) bool {
 		return s.needsModel(n.site.Arg(1), n.kids[1], false, "the student of wrap",
-			"the teacher writes a system text: give an agent(prompt = ...), alone or between steps that are no agents, and put other agents behind wrap(teacher, student)") && s.wrap(n)
+			"the teacher writes a system text: pass an agent(prompt = ...), alone or between steps that are not agents, and put other agents after wrap(teacher, student)") && s.wrap(n)
 	})
 }
 
@@ -167,7 +167,7 @@ func (s *Session) wrap(n *Node) bool {
 	if teacher.failed || generable.Assignable(teacher.out, generable.StrT) == nil {
 		return ok
 	}
-	d := s.mistake(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap gives the student's system text", teacher.outputText()+", want str", teacher)
-	d.Helpf("put a template behind it: then(%s, template(\"...\"))", teacher.Label())
+	d := s.mistake(diag.CannotJoin, n.site.Arg(0), "the teacher of wrap writes the student's system text", teacher.outputText()+", want str", teacher)
+	d.Helpf("put a template after it: then(%s, template(\"...\"))", teacher.Label())
 	return false
 }

@@ -78,7 +78,7 @@ func (s *Session) vote(n *Node) bool {
 	}
 	if list.Kind != generable.ListType {
 		d := s.mistake(diag.BadVote, n.site.Arg(0), "a vote needs several voters", ballots.outputText(), ballots)
-		d.Helpf("vote(a, b, c), or vote(node) with one that gives a list, as par(...) does")
+		d.Helpf("vote(a, b, c), or vote(node) with one that returns a list, as par(...) does")
 		return false
 	}
 	n.spec.Item = list.Elem
@@ -107,7 +107,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 	case voters > 0 && o.Quorum > voters:
 		wrong(o.QuorumSpan, "a quorum of %d is never reached by %s", o.Quorum, text.CountInWords(voters, "voter")).Helpf("it is the number of voters that must succeed")
 	case o.Quorum > 0 && voters > 0 && !n.kids[0].keeps():
-		wrong(o.QuorumSpan, "the first failure fails this vote, whatever the quorum").Helpf("give the voters themselves, vote(a, b, c), or par(..., on_error = \"keep\")")
+		wrong(o.QuorumSpan, "the first failure fails this vote, regardless of the quorum").Helpf("pass the voters themselves, vote(a, b, c), or par(..., on_error = \"keep\")")
 	}
 	switch {
 	case o.Weights == nil:
@@ -119,7 +119,7 @@ func (s *Session) counts(n *Node, o *VoteOptions, voters int) bool {
 		if voters == 0 {
 			d.Label = "how many vote is only known in a run"
 		}
-		d.Helpf("give as many as there are voters in vote(a, b, ...) or par(a, b, ...), in their order")
+		d.Helpf("pass one for each voter in vote(a, b, ...) or par(a, b, ...), in their order")
 	default:
 		for _, w := range o.Weights {
 			if w < 0 {
@@ -174,8 +174,8 @@ func (s *Session) judges(n *Node, o *VoteOptions) bool {
 		s.edge(edgeTo{judge, false}, edge{at, "the vote", list, judge.in})
 		return true
 	}
-	d := s.mistake(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and gives one",
-		fmt.Sprintf("%s takes %s and gives %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.spec.Item), judge)
+	d := s.mistake(diag.CannotJoin, at, "the judge of a vote takes the list of outputs and returns one",
+		fmt.Sprintf("%s takes %s and returns %s, want %s and %s", judge.Label(), judge.in, judge.out, list, n.spec.Item), judge)
 	d.Helpf("what makes something else of the list is par(..., merge = %s)", judge.Label())
 	return false
 }

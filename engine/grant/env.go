@@ -39,7 +39,7 @@ func Env(names ...string) Option {
 				return unusable("%q is no name of an environment variable", given).
 					WithHelp("name a variable, and how it is shown or nothing: --allow-env TOKEN:secret")
 			case marked && how != "plain" && how != "secret":
-				return unusable("%q: behind the name stands :plain or :secret", given)
+				return unusable("%q: only :plain or :secret can follow the name", given)
 			}
 			g.env = append(g.env, variable{prefix, many, marked, how == "secret"})
 		}
@@ -113,7 +113,7 @@ func (g *Grants) variable(op string, a args) engine.Outcome {
 	case op == "secret":
 		return engine.Outcome{Value: generable.BoolOf(set)}
 	case secret:
-		return engine.Failed(failed(diag.TouchRefused, "the environment variable %q is a secret, which env.get does not give", name).
+		return engine.Failed(failed(diag.TouchRefused, "the environment variable %q is a secret, which env.get does not return", name).
 			WithHelp("read it by env.secret(%q); if it is no secret, grant it with --allow-env %s:plain", name, name))
 	case !set:
 		return engine.Outcome{}
@@ -157,7 +157,7 @@ func (g *Grants) shortSecrets() {
 	for _, name := range g.grantedNames() {
 		if text, set := g.lookup(name); set && text != "" && len(text) < redact.Shortest {
 			if secret, _ := g.granted(name); secret {
-				g.warnings = append(g.warnings, fmt.Sprintf("the secret %s has %s: one of fewer than %d cannot be told from other text, and is not hidden wherever it comes back", name, words.Count(len(text), "character"), redact.Shortest))
+				g.warnings = append(g.warnings, fmt.Sprintf("the secret %s has %s: one of fewer than %d cannot be distinguished from other text and is not always hidden", name, words.Count(len(text), "character"), redact.Shortest))
 			}
 		}
 	}

@@ -202,7 +202,7 @@ func (f *filing) regular() (*os.File, *engine.Error) {
 			return nil
 		}
 		if info.IsDir() {
-			return failed(diag.TouchFailed, "fs.%s: %q is a directory", f.op, f.path).WithHelp("fs.list(%q) tells what is in it", f.path)
+			return failed(diag.TouchFailed, "fs.%s: %q is a directory", f.op, f.path).WithHelp("fs.list(%q) lists what is in it", f.path)
 		}
 		return failed(diag.TouchRefused, "fs.%s: %q is no file but a pipe, a socket or a device", f.op, f.path)
 	}

@@ -57,7 +57,7 @@ type listing struct {
 // names of its entries.
 func (l *listing) dir(rel, under string, rest []string, depth int) *engine.Error {
 	if depth > maxDepth {
-		return failed(diag.TouchTooBig, "fs.list: directories lie more than %d deep below %q", maxDepth, l.f.path).WithHelp("list a part, or give a pattern without **")
+		return failed(diag.TouchTooBig, "fs.list: directories are nested more than %d deep below %q", maxDepth, l.f.path).WithHelp("list a part, or use a pattern without **")
 	}
 	entries, wrong := l.entries(rel)
 	if wrong != nil {
@@ -88,7 +88,7 @@ func (l *listing) dir(rel, under string, rest []string, depth int) *engine.Error
 		}
 	}
 	if len(l.found) > maxListed {
-		return failed(diag.TouchTooBig, "fs.list: %q has more than %d entries", l.f.path, maxListed).WithHelp("list a part, or give a narrower pattern")
+		return failed(diag.TouchTooBig, "fs.list: %q has more than %d entries", l.f.path, maxListed).WithHelp("list a part, or use a narrower pattern")
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (l *listing) entries(rel string) ([]fs.DirEntry, *engine.Error) {
 		case l.ctx.Err() != nil:
 			return nil, l.f.a.tooSlow(l.ctx, "fs.list")
 		case l.visited > maxVisited:
-			return nil, failed(diag.TouchTooBig, "fs.list: more than %d files lie below %q", maxVisited, l.f.path).WithHelp("list a part, or give a narrower pattern")
+			return nil, failed(diag.TouchTooBig, "fs.list: more than %d files are below %q", maxVisited, l.f.path).WithHelp("list a part, or use a narrower pattern")
 		case errors.Is(err, io.EOF):
 			slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 			return all, nil

@@ -42,7 +42,7 @@ func (g *Grants) guard() {
 				continue // it was removed, and so was the command
 			}
 			g.guards = append(g.guards, guarded{word, at, dir, file})
-			warning := fmt.Sprintf("the command %q lies in %q, where the script may write: fs.write and fs.remove leave it alone, but a granted command that writes there may change it, and it may read what the script writes there: better grant it from elsewhere", word, g.mounts[in].given)
+			warning := fmt.Sprintf("the command %q is in %q, where the script may write: fs.write and fs.remove do not touch it, but a granted command that writes there may change it, and it may read what the script writes there: better grant it from elsewhere", word, g.mounts[in].given)
 			if !slices.Contains(g.warnings, warning) {
 				g.warnings = append(g.warnings, warning)
 			}

@@ -158,7 +158,7 @@ func (x *exchange) permitted(u *url.URL) *engine.Error {
 	}
 	if x.g.proxy != nil && x.g.inward(name, port) {
 		return failed(diag.TouchRefused, "%s is not asked for by a proxy: it is no host of the public network", name).
-			WithHelp("if it is meant to, grant it by itself: --allow-net %s", name)
+			WithHelp("if it should be, grant it explicitly: --allow-net %s", name)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func Bundle(ctx context.Context, s engine.Store, run engine.RunInfo) (engine.Bun
 	b, err := s.Bundle(ctx, run.Bundle)
 	if errors.Is(err, &engine.Error{Code: diag.RunNotFound}) {
 		err = engine.Errorf(engine.KindInput, diag.RunNotFound, "the store no longer has the script of run %s, which was %s", run.ID, run.Script).
-			WithHelp("with the script as it is now a fork takes what still fits: agentscript runs fork %s --script %s", run.ID, run.Script)
+			WithHelp("with the current script a fork takes what still fits: agentscript runs fork %s --script %s", run.ID, run.Script)
 	}
 	return b, err
 }

@@ -162,7 +162,7 @@ func (j *Journal) diverged(id string) (engine.Outcome, bool) {
 		return engine.Outcome{}, false
 	}
 	return engine.Failed(engine.Errorf(engine.KindReplay, diag.RunDiverged, "at %s the run recorded %s with another request", Position(id), strings.TrimSpace(string(was.step.Kind)+" "+was.step.Name)).
-		WithHelp("something that is no part of the script has changed, as a rule that was given now, the tools of a server, or a builtin of the host: agentscript runs fork %s goes on with what still fits", j.run.Info().ID)), true
+		WithHelp("something outside the script has changed, such as a new rule, the tools of a server, or a builtin of the host: agentscript runs fork %s continues with what still fits", j.run.Info().ID)), true
 }
 
 // Reused returns how many effects have been answered from the store, and what they had used.

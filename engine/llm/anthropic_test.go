@@ -278,7 +278,7 @@ func TestClaudeEndings(t *testing.T) {
 	}{
 		{`{"content":[],"stop_reason":"refusal","stop_details":{"type":"refusal","explanation":"It is dangerous."},"usage":{"input_tokens":5,"output_tokens":1}}`, engine.KindRefused, "It is dangerous."},
 		{`{"content":[{"type":"text","text":"I will not."}],"stop_reason":"refusal"}`, engine.KindRefused, "I will not."},
-		{`{"content":[{"type":"text","text":"so far"}],"stop_reason":"pause_turn"}`, engine.KindTruncated, "tools of its own"},
+		{`{"content":[{"type":"text","text":"so far"}],"stop_reason":"pause_turn"}`, engine.KindTruncated, "with its own tools"},
 		{`{"content":[{"type":"thinking","thinking":"hm","signature":"s"}],"stop_reason":"max_tokens"}`, engine.KindTruncated, "before the answer began"},
 		{`{"content":[],"stop_reason":"end_turn"}`, engine.KindBadResponse, "empty"},
 	} {

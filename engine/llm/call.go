@@ -136,7 +136,7 @@ func (a *modelAttempts) reached(ctx context.Context, c *call) (*model.Response, 
 		failed.Usage = out.Usage
 		return nil, &failed
 	case out.Response == nil:
-		return nil, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "%s: the driver gave neither an answer nor an error", cmp.Or(a.name, "the model")).
+		return nil, engine.Errorf(engine.KindBadResponse, diag.ProviderError, "%s: the driver returned neither an answer nor an error", cmp.Or(a.name, "the model")).
 			WithHelp("a handler of models returns Outcome.Response or Outcome.Err")
 	}
 	r := *out.Response

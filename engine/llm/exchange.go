@@ -41,7 +41,7 @@ func DecodeExchange(providerName string, status int, header http.Header, body []
 		Form: wire.FormOf(body),
 	}
 	if encoding := packed(body, known); encoding != "" {
-		return nil, p.Fail(engine.KindBadResponse, nil, "give the body without its compression, or as gzip", "the recorded body is compressed by %s, which is not read", encoding)
+		return nil, p.Fail(engine.KindBadResponse, nil, "store the body uncompressed, or as gzip", "the recorded body is compressed by %s, which is not read", encoding)
 	}
 	r, err := p.Decode(status, known, bytes.NewReader(body))
 	if err != nil {

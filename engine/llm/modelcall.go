@@ -53,7 +53,7 @@ func (t *modelCall) run(ctx context.Context, name string) engine.Outcome {
 func (t *modelCall) reserved(ctx context.Context, err *engine.Error) bool {
 	maxOut, ok := t.e.Again(ctx, t.used)
 	if t.maxOut = maxOut; !ok {
-		err.Notes = append(slices.Clip(err.Notes), "it is not tried again: the budget has no room for another attempt beside what this one used")
+		err.Notes = append(slices.Clip(err.Notes), "it is not tried again: the budget has no room for another attempt in addition to this one")
 	}
 	return ok
 }

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 		{"vllm/m", []llm.Option{llm.WithCompatible("vllm", "http://localhost:8000/v1", "VLLM_KEY")}, diag.MissingKey, "VLLM_KEY is not set", ""},
 		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "localhost:80")}, diag.ProviderError, "OPENAI_BASE_URL must begin with http", ""},
 		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test", "OPENAI_BASE_URL", "https://u:canary@h/v1")}, diag.ProviderError, "user or password", ""},
-		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", "://")}, diag.ProviderError, "base URL given by the host", ""},
+		{"openai/m", []llm.Option{env("OPENAI_API_KEY", "k-of-a-test"), llm.WithBaseURL("openai", "://")}, diag.ProviderError, "base URL set by the host", ""},
 		{"acme/lage", []llm.Option{acme}, diag.NoModel, "no such model", `did you mean "acme/large"?`},
 	} {
 		opts := append([]llm.Option{env()}, row.opts...)

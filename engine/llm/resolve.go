@@ -151,7 +151,7 @@ func (r *Registry) bareName(name string) *engine.Error {
 	if provider, model, ok := strings.Cut(name, ":"); ok && r.has(provider) {
 		return e.WithHelp("did you mean %q?", provider+"/"+model)
 	}
-	return e.WithHelp("write provider/model, or let the name stand for one, --model-alias %s=provider/model; the providers are %s", name, strings.Join(r.names(), ", "))
+	return e.WithHelp("write provider/model, or define an alias, --model-alias %s=provider/model; the providers are %s", name, strings.Join(r.names(), ", "))
 }
 
 // available says which providers can be used right now, and what the others lack.
@@ -196,7 +196,7 @@ func (r *Registry) connection(p *provider, as targetKey, from, keyEnv string) (*
 	name, base, key := as.name, as.base, as.key
 	_, model, _ := strings.Cut(name, "/")
 	if from == "" {
-		from = "the base URL given by the host"
+		from = "the base URL set by the host"
 	}
 	if base == "" {
 		return nil, engine.Errorf(engine.KindConfig, diag.MissingKey, "model %q: %s says where the server is, and it is not set", name, strings.Join(p.baseEnv, " or ")).

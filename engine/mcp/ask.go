@@ -216,7 +216,7 @@ func (x *session) sample(ctx context.Context, req *sdk.CreateMessageRequest) (*s
 	out := x.server.client.cfg.models.Do(ctx, &engine.Effect{Kind: engine.EffectModel, Name: ask.Model, Agent: f.agent, Run: f.run, At: f.at, Req: ask, Class: engine.ClassIdempotent}, nil)
 	f.spend(out.Usage)
 	if out.Err != nil {
-		return nil, errors.New("the model gave no answer: " + text.Brief(out.Err.Message))
+		return nil, errors.New("the model returned no answer: " + text.Brief(out.Err.Message))
 	}
 	stop := "endTurn"
 	if out.Response.Finish == model.FinishLength {

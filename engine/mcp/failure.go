@@ -24,7 +24,7 @@ func (x *session) unreachable(err error) *engine.Error {
 	name := x.server.spec.Name
 	if after := slow(err); after > 0 {
 		e := engine.Errorf(engine.KindTool, diag.ServerTimeout, "MCP server %q did not say hello within %s%s", name, after, x.lastWords())
-		return e.WithHelp("see that it speaks MCP and not something else, or give it longer: mcp(..., timeout = \"2m\")")
+		return e.WithHelp("check that it speaks MCP and not something else, or allow more time: mcp(..., timeout = \"2m\")")
 	}
 	if why := x.misbehaved(err); why != "" {
 		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q does not speak MCP: %s%s", name, why, x.lastWords()).
@@ -81,14 +81,14 @@ func (x *session) failed(ctx context.Context, what string, err error, class engi
 	}
 	if why := x.misbehaved(err); why != "" {
 		return engine.Errorf(engine.KindTool, diag.ServerProtocol, "MCP server %q does not keep to MCP: %s%s%s", spec.Name, why, unknown(class), x.lastWords()).
-			WithHelp("tell the server's author")
+			WithHelp("report this to the server's author")
 	}
 	how := x.proc.Ended(transport.Settle)
 	if how == "" {
 		how = x.said(err)
 	}
 	return engine.Errorf(engine.KindTool, diag.ServerLost, "MCP server %q was lost during %s (%s)%s%s", spec.Name, what, how, unknown(class), x.lastWords()).
-		WithHelp("the next call connects anew; see in the server's log why it ended")
+		WithHelp("the next call reconnects; see in the server's log why it ended")
 }
 
 // undelivered reports whether an error in the form of a server's answer comes from the SDK: the request did not reach

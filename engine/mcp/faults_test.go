@@ -154,7 +154,7 @@ func TestPromise_24_14_FailingServers(t *testing.T) {
 		told  []string // output of a process
 	}{
 		"dies":     {diag.ServerLost, []string{"whether it was carried out is not known"}, []string{"exit status 3", "out of memory"}},
-		"floods":   {diag.ServerProtocol, []string{"nobody asked for"}, nil},
+		"floods":   {diag.ServerProtocol, []string{"MB unasked"}, nil},
 		"swells":   {diag.ServerProtocol, []string{"more than " + most}, nil},
 		"halves":   {diag.ServerProtocol, []string{"does not keep to MCP"}, nil},
 		"refuses":  {diag.ServerProtocol, []string{"no such city"}, nil},

@@ -58,7 +58,7 @@ func (x *session) tools(ctx context.Context) ([]remote.Tool, *engine.Error) {
 	for page := 0; ; page++ {
 		if page == maxPages || len(tools) > maxTools || size > maxList {
 			return nil, engine.Errorf(engine.KindTool, diag.ServerTools, "MCP server %q lists too much: at most %d tools, %d pages and %d MB are read", x.server.spec.Name, maxTools, maxPages, maxList>>20).
-				WithHelp("tell the server's author")
+				WithHelp("report this to the server's author")
 		}
 		var res *sdk.ListToolsResult
 		err := x.do(ctx, func(ctx context.Context) (err error) {

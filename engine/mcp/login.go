@@ -42,11 +42,11 @@ func (s *server) signedIn(ctx context.Context, do func() engine.Outcome) engine.
 	}
 	for n := 0; out.Err != nil && out.Err.Code == diag.ServerSignIn; n++ {
 		if more := s.auth.WantsMore(); n == mostSignIns || n > 0 && !more {
-			e := s.auth.Failure("it does not take the token that its authorization server gave")
+			e := s.auth.Failure("it does not accept the token of its authorization server")
 			if more {
 				e = s.auth.Failure("it wants more than the token covers that somebody agreed to")
 			}
-			return engine.Failed(e.WithHelp("tell whoever runs the server; its scopes may be at odds with those of its authorization server"))
+			return engine.Failed(e.WithHelp("report this to the server's operator; its scopes may not match those of its authorization server"))
 		}
 		if err := s.auth.SignIn(ctx, s.client.cfg.signIns); err != nil {
 			own, ok := errors.AsType[*engine.Error](err)
@@ -79,7 +79,7 @@ func (c *Client) SignIn(ctx context.Context, server string, how *remote.OAuth) (
 		return SignedIn{}, failed
 	}
 	if c.cfg.signIns == nil {
-		return SignedIn{}, s.auth.Failure("the host has nobody sign in")
+		return SignedIn{}, s.auth.Failure("the host lets no one sign in")
 	}
 	a := s.auth
 	if err := a.Begins(ctx, true); err != nil {

@@ -70,9 +70,9 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 		"no state":        {func(w *world) { w.Authorize = func(a url.Values) { a.Del("state") } }, "from another sign-in than the one that was begun"},
 		"no code":         {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "") } }, "without a code"},
 		"no tokens":       {func(w *world) { w.Token = answer(500, `canary-body`) }, "answers the request for a token with HTTP 500"},
-		"code of another": {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "canary-other") } }, "gives no token: invalid_grant (because of [sign-in][client secret])"},
-		"no JSON":         {func(w *world) { w.Token = answer(200, `<html>canary-body`) }, "gives no token"},
-		"nothing in it":   {func(w *world) { w.Token = answer(200, `{"refresh_token": "canary-x"}`) }, "gives no token"},
+		"code of another": {func(w *world) { w.Authorize = func(a url.Values) { a.Set("code", "canary-other") } }, "returned no token: invalid_grant (because of [sign-in][client secret])"},
+		"no JSON":         {func(w *world) { w.Token = answer(200, `<html>canary-body`) }, "returned no token"},
+		"nothing in it":   {func(w *world) { w.Token = answer(200, `{"refresh_token": "canary-x"}`) }, "returned no token"},
 		"bound token":     {func(w *world) { w.Token = answer(200, `{"access_token": "canary-x", "token_type": "DPoP"}`) }, "a token of type DPoP"},
 		"sent on, 307":    {func(w *world) { w.Token = toThief(307) }, "it redirects to another host"},
 		"sent on, 302":    {func(w *world) { w.Token = toThief(302) }, "it redirects to another host"},
@@ -92,9 +92,9 @@ func TestPromise_24_53_FailingSignIns(t *testing.T) {
 			w.Describes = func() (int, map[string]any) { return 200, map[string]any{"resource": w.Resource} }
 		}, "names no authorization server"},
 		"no PKCE":         {func(w *world) { w.Meta = map[string]any{"code_challenge_methods_supported": []string{}} }, "PKCE"},
-		"no registration": {func(w *world) { w.Meta = map[string]any{"registration_endpoint": ""} }, "registers no clients by itself"},
+		"no registration": {func(w *world) { w.Meta = map[string]any{"registration_endpoint": ""} }, "does not register clients automatically"},
 		"no documents":    {func(w *world) { w.mcp.OAuth.ID = "https://example.com/client.json" }, "does not read metadata documents"},
-		"wrong account":   {func(w *world) { w.mcp.OAuth = account() }, "gives no token: invalid_client (because of [ROBOT])"},
+		"wrong account":   {func(w *world) { w.mcp.OAuth = account() }, "returned no token: invalid_client (because of [ROBOT])"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, remote.TransportHTTP)
@@ -127,7 +127,7 @@ func TestTokensStayAtHome(t *testing.T) {
 	w.Token = answer(200, `{"access_token": "canary-of-nobody", "token_type": "bearer"}`)
 	var shown []mcp.SignIn
 	e := list(t, client(t, browser(&shown)), w.mcp).Err
-	if e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "does not take the token") || len(shown) != 1 {
+	if e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "does not accept the token") || len(shown) != 1 {
 		t.Errorf("%v, shown %d times", e, len(shown))
 	}
 	w = newWorld(t, remote.TransportHTTP)
@@ -184,7 +184,7 @@ func TestNobodyComesBack(t *testing.T) {
 		return nil
 	}}))
 	e := list(t, c, w.mcp).Err
-	if e == nil || e.Kind != engine.KindTimeout || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "nobody came back from the browser within 50ms") || !strings.Contains(e.Help, "agentscript mcp login") {
+	if e == nil || e.Kind != engine.KindTimeout || e.Code != diag.SignInFailed || !strings.Contains(e.Message, "no one came back from the browser within 50ms") || !strings.Contains(e.Help, "agentscript mcp login") {
 		t.Errorf("%v %v", e, e.Help)
 	}
 	u, err := url.Parse(address)

@@ -134,7 +134,7 @@ func TestClientKey(t *testing.T) {
 		}
 	}
 	w.Assertion = func(string) bool { return false }
-	for value, want := range map[string]string{text: "gives no token: invalid_client", "canary": "the key KEY cannot be used: it is no private key"} {
+	for value, want := range map[string]string{text: "returned no token: invalid_client", "canary": "the key KEY cannot be used: it is no private key"} {
 		if e := list(t, with(value), w.mcp).Err; e == nil || e.Code != diag.SignInFailed || !strings.Contains(e.Message, want) || strings.Contains(e.Message, "canary") {
 			t.Errorf("%v, want %s", e, want)
 		}

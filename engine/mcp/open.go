@@ -68,7 +68,7 @@ func (x *session) openURL(ctx context.Context) (*sdk.ClientSession, *engine.Erro
 	switch status := carrier.Status(); status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q does not let us in: HTTP %d", spec.Name, status)
-		return nil, e.WithHelp("give what it asks for: auth = oauth() where a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
+		return nil, e.WithHelp("authenticate: auth = oauth() if a person signs in, or headers = {\"Authorization\": secret(\"NAME\", prefix = \"Bearer \")}")
 	}
 	return nil, x.unreachable(first)
 }
@@ -98,7 +98,7 @@ func (x *session) openProcess(ctx context.Context) (*sdk.ClientSession, *engine.
 	if err != nil {
 		e := engine.Errorf(engine.KindTool, diag.ServerUnreachable, "MCP server %q cannot be started: %s", spec.Name, x.hidden.Text(err.Error()))
 		if errors.Is(err, exec.ErrNotFound) {
-			return nil, e.WithHelp("install %s, or give the path of the command", spec.Command)
+			return nil, e.WithHelp("install %s, or write the path of the command", spec.Command)
 		}
 		return nil, e.WithHelp("see that %s can be started by hand", spec.Command)
 	}

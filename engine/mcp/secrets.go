@@ -42,7 +42,7 @@ func (c *Client) secret(spec *remote.Server, name, use string, hidden *redact.Re
 	secret, ok := c.cfg.secrets(name)
 	if !ok || secret == "" {
 		return "", engine.Errorf(engine.KindConfig, diag.NoSecret, "MCP server %q needs the secret %s for %s, and it is not set", spec.Name, name, use).
-			WithHelp("set %s in the environment, or have the host give it", name)
+			WithHelp("set %s in the environment, or have the host provide it", name)
 	}
 	hidden.Add(name, secret)
 	return secret, nil
@@ -57,7 +57,7 @@ func (c *Client) allowed(spec *remote.Server, kind engine.EffectKind, target str
 			return nil
 		}
 	}
-	verb := map[engine.EffectKind]string{engine.EffectExec: "start", engine.EffectHTTP: "be reached at", engine.EffectEnv: "be given the secret"}[kind]
+	verb := map[engine.EffectKind]string{engine.EffectExec: "start", engine.EffectHTTP: "be reached at", engine.EffectEnv: "receive the secret"}[kind]
 	return engine.Errorf(engine.KindConfig, diag.ServerNotGranted, "MCP server %q may not %s %q: %w", spec.Name, verb, target, why).
 		WithHelp("grant it with %s", use.Flag())
 }

@@ -137,7 +137,7 @@ func (s *scanner) condition() (c condition, problem string) {
 		}
 	}
 	if c.op == "" {
-		return c, fmt.Sprintf("an operator is missing behind %q: =, !=, <, <=, > or >=", field)
+		return c, fmt.Sprintf("an operator is missing after %q: =, !=, <, <=, > or >=", field)
 	}
 	want, problem := s.glob(",)", true)
 	if problem != "" {

@@ -188,8 +188,8 @@ func DecodeTools(v generable.Value) ([]Tool, error) {
 }
 
 func badList(why string) *engine.Error {
-	return engine.Errorf(engine.KindReplay, diag.ServerTools, "what is recorded as a server's list of tools is none: %s", why).
-		WithHelp("record the run anew")
+	return engine.Errorf(engine.KindReplay, diag.ServerTools, "what is recorded as a server's list of tools is not one: %s", why).
+		WithHelp("record the run again")
 }
 
 // The grant types of OAuth 2.1 for obtaining a token.

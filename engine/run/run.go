@@ -122,7 +122,7 @@ func main(b *exec.Branch, spec *Spec) (generable.Value, error) {
 	n := spec.Node
 	if n == nil {
 		return generable.Value{}, engine.Errorf(engine.KindInput, diag.NoMain, "there is nothing to run").
-			WithHelp("give the run a node or a main function")
+			WithHelp("pass the run a node or a main function")
 	}
 	if n.Failed() {
 		return generable.Value{}, interp.Uncomposed(n)

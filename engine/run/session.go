@@ -259,7 +259,7 @@ func openSession(b *exec.Branch) error {
 		return nil
 	}
 	if s.Store == nil {
-		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("give it one: session.Memory, or a file of engine/store/sqlite")
+		return engine.Errorf(engine.KindConfig, diag.NoSession, "session %q has no store", s.ID).WithHelp("set one: session.Memory, or a file of engine/store/sqlite")
 	}
 	if err := session.CheckID(s.ID); err != nil {
 		return err

@@ -111,8 +111,8 @@ func textsOf(entries map[string]engine.Entry) map[string]string {
 // succeeded.
 func (r *Ref) back(ctx context.Context, open engine.OpenSession, run string, held map[string]string) error {
 	if r.ID != r.Of && strings.Join(slices.Collect(maps.Values(held)), "") != "" {
-		return engine.Errorf(engine.KindInput, diag.BadSession, "session %q holds something already, and a fork goes on with what its run began with", r.ID).
-			WithHelp("give it a new session, or %q, which goes back to where it was then", r.Of)
+		return engine.Errorf(engine.KindInput, diag.BadSession, "session %q is not empty, and a fork continues with what its run began with", r.ID).
+			WithHelp("use a new session, or %q, which goes back to where it was then", r.Of)
 	}
 	keys := maps.Clone(held)
 	maps.Copy(keys, r.Found.Entries)

@@ -216,7 +216,7 @@ func (h *Held) open() error {
 
 // GivenBack returns the error for using a session of a store after it was closed.
 func GivenBack(id string) error {
-	return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was given back", id).WithHelp(keptOpen)
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "session %q was closed", id).WithHelp(keptOpen)
 }
 
 const keptOpen = "a run keeps its session open until it has ended, and no longer"

@@ -52,7 +52,7 @@ func Name(by engine.Owner) string {
 // Lost is the failure of an owner whose run was taken by another one.
 func Lost(id string) *engine.Error {
 	return engine.Errorf(engine.KindStore, diag.RunLost, "run %s was taken over by another owner, or removed", id).
-		WithHelp("see how it goes on there: agentscript runs show %s", id)
+		WithHelp("see how it continues there: agentscript runs show %s", id)
 }
 
 // ToCancel is the reason why a run that was cancelled must stop.
@@ -81,7 +81,7 @@ func Exists(id string) *engine.Error {
 
 // GivenBack is the failure to use a run that its owner has ended or given back.
 func GivenBack(id string) *engine.Error {
-	return engine.Errorf(engine.KindStore, diag.StoreFailed, "run %s was given back: nothing more can be written to it", id).
+	return engine.Errorf(engine.KindStore, diag.StoreFailed, "run %s was released: nothing more can be written to it", id).
 		WithHelp("take it again")
 }
 

@@ -110,7 +110,7 @@ func (w *writer) model(r *model.Request) *modelRequest {
 		}
 		for j := range r.Messages[i].Parts {
 			if result := r.Messages[i].Parts[j].Result; result != nil && len(result.Pictures) > 0 {
-				w.err = errors.New("the pictures of a tool's result do not stand in a message yet")
+				w.err = errors.New("the pictures of a tool's result are not in a message yet")
 			}
 		}
 	}

@@ -263,7 +263,7 @@ func TestInto(t *testing.T) {
 		{`"12"`, new(json.Number), `12`},
 		{`"abc"`, new(json.Number), `!want a number`},
 		{`[1, 2.5, 18446744073709551616, {"a": null}]`, new(any), `[1 2.5 18446744073709551616 map[a:<nil>]]`},
-		{`{}`, new(error), `!tell of them with Variants`},
+		{`{}`, new(error), `!register them with Variants`},
 		{`{"goBase": 1}`, new(goTask), `!`},
 	} {
 		err := Into(value(c.text), c.dst)
@@ -334,11 +334,11 @@ func TestIntoMapKeys(t *testing.T) {
 		return ""
 	}
 	var ints map[int]int
-	if got := read(`{"1": 2, "01": 3, "+1": 4, "2": 5}`, &ints); strings.Count(got, "want keys that a Go int tells apart, got a second one for 1") != 2 || !strings.Contains(got, `["01"]`) {
+	if got := read(`{"1": 2, "01": 3, "+1": 4, "2": 5}`, &ints); strings.Count(got, "want keys that a Go int distinguishes, got a second one for 1") != 2 || !strings.Contains(got, `["01"]`) {
 		t.Error(got)
 	}
 	var pairs map[pairKey]int
-	if got := read(`{"a": 1, "A": 2}`, &pairs); !strings.Contains(got, "A: want keys that a Go govalue.pairKey tells apart") {
+	if got := read(`{"a": 1, "A": 2}`, &pairs); !strings.Contains(got, "A: want keys that a Go govalue.pairKey distinguishes") {
 		t.Error(got)
 	}
 	if got := read(`{"1": 2, "2": 3}`, &ints); got != "" || ints[1] != 2 || ints[2] != 3 {

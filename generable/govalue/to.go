@@ -258,7 +258,7 @@ func (c *codec) intoMap(v generable.Value, dst reflect.Value, at *message.Path) 
 			return
 		}
 		if out.MapIndex(k).IsValid() {
-			c.bad(&step, "keys that a Go "+t.Key().String()+" tells apart", "a second one for "+message.Shorten(fmt.Sprint(k)), "")
+			c.bad(&step, "keys that a Go "+t.Key().String()+" distinguishes", "a second one for "+message.Shorten(fmt.Sprint(k)), "")
 			return
 		}
 		item := reflect.New(t.Elem()).Elem()
@@ -357,7 +357,7 @@ func (c *codec) intoInterface(v generable.Value, dst reflect.Value, at *message.
 		return
 	}
 	if t.NumMethod() > 0 {
-		c.bad(at, "an interface whose types are known", "a "+t.String(), "tell of them with Variants")
+		c.bad(at, "an interface whose types are known", "a "+t.String(), "register them with Variants")
 		return
 	}
 	if x := plainGo(v); x != nil {

@@ -118,7 +118,7 @@ func (im *importer) literals(values []generable.Value, docs map[string]string, m
 	listed := make(map[string]bool)
 	for _, v := range values {
 		if len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return isKind(v, k) }) {
-			im.note(at, "values of type "+strings.Join(kinds, " or "), generable.JSON(v, nil), "it can never be given")
+			im.note(at, "values of type "+strings.Join(kinds, " or "), generable.JSON(v, nil), "it can never occur")
 			continue
 		}
 		if w, ok := in.Whole(v); ok {

@@ -55,7 +55,7 @@ func (im *importer) object(m *generable.Map, at, name, tag string) *generable.Ty
 		return im.limited(generable.DictOfType(elem), m, at)
 	}
 	if hasExtra && !closed && hasMembers(extra) {
-		im.beyond(pointer(at, "additionalProperties"), "true or false beside properties", "a schema")
+		im.beyond(pointer(at, "additionalProperties"), "true or false next to properties", "a schema")
 	}
 	for _, k := range []string{"minProperties", "maxProperties"} {
 		if _, has := m.Get(k); has {

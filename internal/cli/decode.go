@@ -69,7 +69,7 @@ valid.`,
 				return err
 			}
 			if o.told && (o.lines || o.report == formatJSON) {
-				return term.Usagef("with --report json, and in each row, repairs and errors are data", "--explain tells people what became of one answer, and goes with neither --jsonl nor --report json")
+				return term.Usagef("with --report json, and in each row, repairs and errors are data", "--explain shows people what became of one answer, and cannot be combined with --jsonl or --report json")
 			}
 			return decodeInput(c, cmd.Context(), args, o)
 		},

@@ -294,7 +294,7 @@ func noRow(text string, line int, at *json.SyntaxError) lenient.Result {
 		case strings.HasSuffix(msg, "end of JSON input"):
 			e.Got = "one that ends too soon"
 		case strings.HasSuffix(msg, "after top-level value"):
-			e.Offset, e.Got = int(at.Offset)-1, "more behind it: "+shown(rest)
+			e.Offset, e.Got = int(at.Offset)-1, "more after it: "+shown(rest)
 		default:
 			e.Offset, e.Got = int(at.Offset)-1, shown(rest)
 		}

@@ -105,8 +105,8 @@ func TestDecodeRowsAreOneObject(t *testing.T) {
 	const one = "one JSON value on the line"
 	rows := []struct{ row, id, want string }{
 		{"\ufeff" + `{"id":1,"input":"1"}`, `1`, plain},
-		{`{"id":17,"input":"1"}{"id":18,"input":"2"}`, `17`, bad(one, `"more behind it: \"{\\\"id\\\":18,\\\"input\\\":\\\"2\\\"}\""`, 21, 2, 22)},
-		{`{"id":"é","input":"1"} trailing`, `"é"`, bad(one, `"more behind it: \"trailing\""`, 24, 3, 24)},
+		{`{"id":17,"input":"1"}{"id":18,"input":"2"}`, `17`, bad(one, `"more after it: \"{\\\"id\\\":18,\\\"input\\\":\\\"2\\\"}\""`, 21, 2, 22)},
+		{`{"id":"é","input":"1"} trailing`, `"é"`, bad(one, `"more after it: \"trailing\""`, 24, 3, 24)},
 		{"```json {\"id\":3,\"input\":\"1\"}```", `3`, "the row is no JSON"},
 		{`{"id":4,"input":"1"`, `4`, bad(one, `"one that ends too soon"`, 19, 5, 20)},
 		{`é{id:5,input:"1"}`, `5`, bad(one, `"\"é{id:5,input:\\\"1\\\"}\""`, 0, 6, 1)},

@@ -28,7 +28,7 @@ func mcpVerb(c *term.Console) *cobra.Command {
 		Use:   "mcp",
 		Short: "Inspect MCP servers and sign in to them",
 		Long: `Mcp is about the servers that scripts name with mcp(...). Sign-ins are kept in a directory of the
-user, $XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.`,
+user, $XDG_CONFIG_HOME/agentscript/mcp, in files that no one else can read.`,
 		RunE: noSubverb,
 	}
 	cmd.AddCommand(mcpToolsVerb(c), mcpLoginVerb(c), mcpLogoutVerb(c), mcpLoginsVerb(c))
@@ -38,7 +38,7 @@ user, $XDG_CONFIG_HOME/agentscript/mcp, in files that nobody else can read.`,
 // noSubverb reports that none of a verb's subverbs was named.
 func noSubverb(cmd *cobra.Command, args []string) error {
 	names := oneOf(text.Each(cmd.Commands(), (*cobra.Command).Name))
-	help := "agentscript " + cmd.Name() + " --help tells of them"
+	help := "agentscript " + cmd.Name() + " --help lists them"
 	if len(args) > 0 {
 		return term.Usagef(help, "there is no verb %q of %s: it has %s", args[0], cmd.Name(), names)
 	}
@@ -118,7 +118,7 @@ func (o *toolsFlags) spec(args []string) (*remote.Server, *term.Failure) {
 	if low := strings.ToLower(args[0]); !strings.HasPrefix(low, "http://") && !strings.HasPrefix(low, "https://") {
 		spec.Command, spec.Args = args[0], args[1:]
 		if len(spec.Headers) > 0 || o.oauth {
-			return nil, term.Usagef("give a command --env NAME", "headers, tokens and sign-ins are of servers at a URL, and %q is a command", args[0])
+			return nil, term.Usagef("use --env NAME for a command", "headers, tokens and sign-ins are of servers at a URL, and %q is a command", args[0])
 		}
 		return spec, nil
 	}
@@ -205,7 +205,7 @@ func rowOf(o *agent.Offered) toolRow {
 		warn("it has no description: a model must guess what it does")
 	}
 	if t.Schema != "" {
-		warn("no type says all of its input schema: a model is given the schema itself")
+		warn("no type expresses its whole input schema: a model gets the schema itself")
 	}
 	if o.Listed.Output != "" && t.Returns == nil {
 		warn("no type says its output schema: results are not held to it")

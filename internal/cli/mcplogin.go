@@ -86,7 +86,7 @@ func signIn(c *term.Console, url string, o *login) error {
 		return term.Usagef("", "--timeout: want more than 0, got %s", o.timeout)
 	}
 	if o.secret != "" && o.id == "" {
-		return term.Usagef("give --client-id as well", "--client-secret-env: nothing says whose secret it is")
+		return term.Usagef("set --client-id as well", "--client-secret-env: nothing says whose secret it is")
 	}
 	ctx, stop := c.Interruptible()
 	defer stop()
@@ -163,7 +163,7 @@ func mcpLogoutVerb(c *term.Console) *cobra.Command {
 			was, err := client.SignOut(ctx, args[0])
 			switch {
 			case !was && err == nil:
-				return term.Usagef("agentscript mcp logins lists them", "nobody is signed in to %s", text.Visible(args[0]))
+				return term.Usagef("agentscript mcp logins lists them", "no one is signed in to %s", text.Visible(args[0]))
 			case err != nil:
 				return setup.StoreFailure(err)
 			}

@@ -61,7 +61,7 @@ func TestPromise_24_65_ListedTools(t *testing.T) {
 	}
 	for _, want := range []string{
 		`two_words(how?: "fast" | "slow", n: int) -> {ok: bool}` + "\n", `warning: the server calls it "two words"`, "warning: it has no description",
-		"far(", "warning: no type says all of its input schema", "wrong\n  error: AS765",
+		"far(", "warning: no type expresses its whole input schema", "wrong\n  error: AS765",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the list lacks %q:\n%s", want, stdout)

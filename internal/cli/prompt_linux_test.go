@@ -200,8 +200,8 @@ main = a >> b
 	shown, traced := run("maybe", "", "yes, but later", "n: "+reason, "a", "a")
 	for _, want := range []string{
 		`  to: "ann@example.com"` + "\n" + "  body:\n    > Dear Ann,\n    >\n    > your forty euros are on their way to you, and they should be there by\n    | the end of this very week.\n    >     Bob\n    > | y(es)\n    > agent a wants to call read\n",
-		`"maybe" is no answer: write y to approve, n and a reason to refuse, a to`, `"" is no answer`, "a yes takes nothing behind it",
-		"every further call of send by agent a in this run is approved", "whatever\n    | its arguments are; what is denied stays so", "every further call of send by agent b in this run is approved",
+		`"maybe" is no answer: write y to approve, n and a reason to refuse, a to`, `"" is no answer`, "a yes takes nothing after it",
+		"every further call of send by agent a in this run is approved", "is approved with any\n    | arguments; what is denied stays so", "every further call of send by agent b in this run is approved",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("shown is not %q:\n%s", want, shown)

@@ -32,7 +32,7 @@ func TestInputEndsAtQuestion(t *testing.T) {
 				code, stdout, stderr := inProcess(t, func(s *term.Process) {
 					s.Stdin, s.StdinTerminal, s.StderrTerminal = tt.typed, true, true
 				}, args...)
-				if code != term.ExitWaiting || stdout != "" || !strings.Contains(stderr, "nobody decided: ") {
+				if code != term.ExitWaiting || stdout != "" || !strings.Contains(stderr, "no one decided: ") {
 					t.Errorf("%v: exit %d, stdout %q\n%s", args, code, stdout, stderr)
 				}
 				if args[1] == asks && !strings.Contains(stderr, tt.why) {

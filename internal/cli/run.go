@@ -30,19 +30,19 @@ import (
 
 const runLong = `Run loads a script, checks it and runs its main.
 
-If main is a node, INPUT is its input: a str is taken as it is, everything else is read as JSON.
+If main is a node, INPUT is its input: a str is taken verbatim, everything else is read as JSON.
 If main is a function, its parameters are flags (agentscript run FILE --help shows them), and
 arguments without a flag fill them in order; --input-json takes an object of arguments.
-INPUT - reads stdin. A run that needs an input and was given none also reads stdin, if stdin holds
+INPUT - reads stdin. A run that needs an input and has none also reads stdin, if stdin holds
 anything. One trailing newline is removed. A file or stdin is the input of a node; for a function,
 it is the first parameter that is not given.
 
 Flags before FILE belong to the command. After FILE, a flag of the script takes precedence over a
 flag of the command with the same name.
 
-The result goes to stdout: a str as it is, everything else as JSON. Exit codes: 0 ok, 1 the run
+The result goes to stdout: a str verbatim, everything else as JSON. Exit codes: 0 ok, 1 the run
 failed, 2 usage or input, 3 the script has errors or no main, 4 a budget ran out,
-5 a person has to decide and nobody could be asked, 6 a provider or key failed, or no model,
+5 a person has to decide and no one could be asked, 6 a provider or key failed, or no model,
 7 timeout, 9 a replay that differs from its record, 130 interrupted.`
 
 // runVerb parses its flags itself: they are only known when the script is loaded.

@@ -76,7 +76,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 			}
 			status := "stopped"
 			if end == os.Interrupt {
-				if status = "interrupted"; code != term.ExitInterrupted || !strings.Contains(stderr, "go on with agentscript runs resume ") {
+				if status = "interrupted"; code != term.ExitInterrupted || !strings.Contains(stderr, "continue with agentscript runs resume ") {
 					t.Errorf("exit %d, and no line that goes on:\n%s", code, stderr)
 				}
 			}

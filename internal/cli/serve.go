@@ -160,7 +160,7 @@ func serveMCP(c *term.Console, o *serving, own *pflag.FlagSet, file string) erro
 	}
 	server, err := serve.New(serve.Options{Name: toolName(file), Version: command.VersionOf(c.Version).Version, AtOnce: o.atOnce, Linger: cmp.Or(o.linger, -1), Secrets: models.Models.Secrets}, offers...)
 	if err != nil {
-		return term.Usagef("give it another name: --expose name=tool", "%s", err)
+		return term.Usagef("choose another name: --expose name=tool", "%s", err)
 	}
 	c.Report(slices.DeleteFunc(slices.Clone(s.Diagnostics()), func(d *diag.Diagnostic) bool {
 		return d.Code == diag.UnusedAgent && len(o.expose) > 0 // what is offered is used

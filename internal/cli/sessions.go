@@ -114,7 +114,7 @@ func sessionText(t *run.Transcript, notes map[string]string) string {
 			case p.Call != nil:
 				fmt.Fprintf(&b, "%s: calls %s %s\n", m.Role, p.Call.Name, p.Call.Args)
 			case p.Result != nil:
-				fmt.Fprintf(&b, "%s: %s gave %s\n", m.Role, p.Result.Name, p.Result.Text)
+				fmt.Fprintf(&b, "%s: %s returned %s\n", m.Role, p.Result.Name, p.Result.Text)
 			case p.Kind == model.PartText:
 				fmt.Fprintf(&b, "%s: %s\n", m.Role, p.Text)
 			}

@@ -127,7 +127,7 @@ func TestPromise_27_63_Keys(t *testing.T) {
 		s.sees("⟳\x1b[0m a")
 		s.lines(false)
 		s.types("p")
-		s.sees("held: p goes on")
+		s.sees("held: p continues")
 		s.types("p")
 		s.sees("↑↓⏎ t p")
 		s.types("\x1b[B")

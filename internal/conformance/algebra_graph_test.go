@@ -108,7 +108,7 @@ main = graph(inner, [edge(inner, b), edge(b, inner, when = lt(20)), edge(b, FINI
 a = same()
 b = fn(lambda s: s, input = str, output = str)
 main = graph(a, [edge(a, b)])
-`, "AS301", []string{"this edge cannot carry", "gives int", "wants str"}},
+`, "AS301", []string{"this edge cannot carry", "returns int", "wants str"}},
 		{"ends of different types", numbered + `
 a = same()
 main = graph(a, [edge(a, FINISH, when = gt(3)), edge(a, FINISH, map = lambda n: str(n))], output = int)

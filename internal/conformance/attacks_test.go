@@ -97,7 +97,7 @@ def main(op = str, path = str, command = str):
 		t.Fatal(err)
 	}
 	out := runCommand(t, nil, "run", "-q", file, "--allow-exec", words[0], "--allow-fs", filepath.Join(dir, "work")+":rw")
-	if out.code != 0 || !strings.Contains(out.stderr, "warning: the command \""+words[0]+"\" lies in ") {
+	if out.code != 0 || !strings.Contains(out.stderr, "warning: the command \""+words[0]+"\" is in ") {
 		t.Errorf("exit code %d\n%s", out.code, out.stderr)
 	}
 	for _, apart := range [][]string{{"--allow-exec", words[0]}, {"--allow-exec", words[0], "--allow-fs", filepath.Join(dir, "work") + ":ro"}, {"--allow-exec", "sh", "--allow-fs", filepath.Join(dir, "work") + ":rw"}} {

@@ -104,7 +104,7 @@ func TestPromise_4_15_SARIF(t *testing.T) {
 		related          int
 	}{
 		{"AS202", "agent has no argument promt", "prompt", 1, 11, 16, 0},
-		{"AS301", "b gives str, agent wants int", "", 3, 10, 12, 2},
+		{"AS301", "b returns str, agent wants int", "", 3, 10, 12, 2},
 	} {
 		r := log.Runs[0].Results[i]
 		if r.RuleID != want.code || r.RuleIndex >= len(rules) || rules[r.RuleIndex].ID != want.code || rules[r.RuleIndex].Help.Markdown == "" || rules[r.RuleIndex].Help.Text == "" {

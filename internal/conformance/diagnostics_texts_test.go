@@ -17,7 +17,7 @@ Draft = schema("A draft", code = str, score = int)
 coder = agent(output = Draft, prompt = "Write the code.")
 judge = agent(input = str, prompt = "Judge the code.")
 main = coder >> judge
-`, "AS301", "coder gives Draft, judge wants str"},
+`, "AS301", "coder returns Draft, judge wants str"},
 	{"parallel_of_different_inputs", `
 security = agent(input = str, output = str, prompt = "Review the security.")
 speed = agent(input = int, output = str, prompt = "Review the speed.")
@@ -27,7 +27,7 @@ main = security / speed
 score = agent(input = str, output = int, prompt = "Score the code.")
 review = agent(input = str, output = str, prompt = "Review the code.")
 main = score / review
-`, "AS303", "score gives int, review gives str"},
+`, "AS303", "score returns int, review returns str"},
 	{"forum_member_of_another_input", `
 opener = agent(input = str, prompt = "Propose.")
 critic = agent(input = int, output = str, prompt = "Object.")
@@ -50,7 +50,7 @@ Draft = schema("A draft", code = str, score = int)
 polish = agent(input = str, output = Draft, prompt = "Improve.")
 grade = agent(input = Draft, output = int, prompt = "Grade.")
 main = polish.loop(grade, max = 5)
-`, "AS315", "grade gives int, polish wants str, or None to stop"},
+`, "AS315", "grade returns int, polish wants str, or None to stop"},
 	{"handlers_of_different_outputs", `
 Approved = schema("Ready", confidence = float)
 Rejected = schema("Not ready", reason = str)
@@ -59,7 +59,7 @@ judge = agent(output = Decision, prompt = "Decide.")
 ship = agent(input = Approved, output = str, prompt = "Ship it.")
 count = agent(input = Rejected, output = int, prompt = "Count the findings.")
 main = judge.branch({Approved: ship, Rejected: count})
-`, "AS303", "the route for Approved gives str, the route for Rejected gives int"},
+`, "AS303", "the route for Approved returns str, the route for Rejected returns int"},
 
 	// The five of the placement rule, and similar ones.
 	{"placed_in_two_pipelines", `
@@ -93,7 +93,7 @@ second = a / b
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
 main = a >> b >> a
-`, "AS401", `the agent a stands twice in this pipeline`},
+`, "AS401", `the agent a appears twice in this pipeline`},
 	{"placed_in_pipeline_and_parallel", `
 a = agent(prompt = "A.")
 b = agent(prompt = "B.")
@@ -118,7 +118,7 @@ main = ask.branch({
     Yes: tell,
     No: tell,
 })
-`, "AS401", `the agent tell stands twice in this branch`},
+`, "AS401", `the agent tell appears twice in this branch`},
 	{"no_skill_for_the_output", `
 Review = schema("A review", verdict = str)
 reviewer = agent(input = str, output = Review, skills = [
@@ -187,7 +187,7 @@ func TestPromise_4_12_OneMistakeOnce(t *testing.T) {
 		{"a file", "s = file(\"no.txt\")\nmain = agent(prompt = s + \"\\n\".join(s.splitlines()))\nn = len(s)\n", "AS602", nil},
 		{"a loaded file", "load(\"no.star\", \"a\", \"T\")\nmain = a >> agent(input = T, output = list[T], prompt = \"B.\")\nx = a(1)\ny = T(n = 1).n\n", "AS211", nil},
 		{"a route", "a = agent(output = bool, prompt = \"A.\")\nmain = a.branch({True: fn(lambda b: b), False: lambda b: b}) >> fn(str)\n", "AS310", nil},
-		{"a node of another type as a source", "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\na = agent(output = bool, prompt = \"A.\")\nmain = a.branch({A: fn(str), B: fn(str)}) >> fn(str)\n", "AS306", []string{"a gives bool"}},
+		{"a node of another type as a source", "A = schema(\"A\", n = int)\nB = schema(\"B\", n = int)\na = agent(output = bool, prompt = \"A.\")\nmain = a.branch({A: fn(str), B: fn(str)}) >> fn(str)\n", "AS306", []string{"a returns bool"}},
 		{"a field under a wrong name", "P = schema(\"P\", width = int)\np = P(widht = 1)\n", "AS503", []string{`did you mean "width"?`}},
 	})
 }

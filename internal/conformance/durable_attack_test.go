@@ -115,7 +115,7 @@ func TestLoserOfARaceTakesNoAnswer(t *testing.T) {
 	h.want(nil, strings.Fields("runs resume last -q"), 5)
 	h.want(nil, strings.Fields("runs show last"), 0, "left wait", "main/wait:x#0 waits", "!race:main#0[0]/wait:x#0 waits")
 	h.want(nil, strings.Fields("runs ls --json"), 0, `"waiting": 1`)
-	h.want(nil, strings.Fields("runs answer last --result 5"), 0, "the run goes on with")
+	h.want(nil, strings.Fields("runs answer last --result 5"), 0, "the run continues with")
 	h.want(nil, strings.Fields("runs resume last -q"), 5)
 	h.want(nil, strings.Fields("runs answer last x --result 6"), 0)
 	h.want(nil, strings.Fields("runs resume last -q"), 0, "[5,6]")
@@ -174,7 +174,7 @@ func TestUnknownIsAnsweredAtOnce(t *testing.T) {
 func TestUnknownSaysWhy(t *testing.T) {
 	h := newHome(t, strings.Replace(slowFlow, "sleep 60\"]", "sleep 60\"], timeout = \"1s\"", 1))
 	h.want(nil, strings.Fields("run flow.star q --allow-exec sh -q"), 7)
-	h.want(nil, strings.Fields("runs resume last -q"), 5, "AS779", "its time was over", "!its process ended")
+	h.want(nil, strings.Fields("runs resume last -q"), 5, "AS779", "its time ran out", "!its process ended")
 }
 
 // Rules and limits that are given to a resumed run apply to what is done after that.

@@ -148,7 +148,7 @@ func TestPromise_30_26_ListAndShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if err := follow.Wait(); err != nil || !strings.Contains(followed.String(), "stopped\nit goes on with agentscript runs resume") {
+	if err := follow.Wait(); err != nil || !strings.Contains(followed.String(), "stopped\nit continues with agentscript runs resume") {
 		t.Errorf("followed: %v\n%s", err, followed.String())
 	}
 }
@@ -168,11 +168,11 @@ func TestPromise_30_27_ResumeByCommand(t *testing.T) {
 		resume []string
 	}{
 		"a kill":        {pairFlow, stall, nil, os.Kill, -1, "", nil, nil},
-		"Ctrl-C":        {pairFlow, stall, nil, os.Interrupt, 130, "go on with agentscript runs resume RUN", nil, nil},
-		"a budget":      {pairFlow, stall, []string{"--max-model-calls", "1"}, nil, 4, "go on with a larger one: agentscript runs resume RUN --max-model-calls N\n", nil, []string{"--max-model-calls", "2"}},
-		"a wait":        {waitFlow, stall, nil, nil, 5, "then go on with agentscript runs resume RUN", []string{"answer", "last", "go", "--result", `"x"`}, nil},
+		"Ctrl-C":        {pairFlow, stall, nil, os.Interrupt, 130, "continue with agentscript runs resume RUN", nil, nil},
+		"a budget":      {pairFlow, stall, []string{"--max-model-calls", "1"}, nil, 4, "continue with a larger one: agentscript runs resume RUN --max-model-calls N\n", nil, []string{"--max-model-calls", "2"}},
+		"a wait":        {waitFlow, stall, nil, nil, 5, "then continue with agentscript runs resume RUN", []string{"answer", "last", "go", "--result", `"x"`}, nil},
 		"an approval":   {askFlow, stall, nil, nil, 5, "agentscript runs answer RUN", []string{"answer", "last", "--approve"}, nil},
-		"provider down": {pairFlow, llmtest.Reply{Status: 503, Body: "{}", Repeat: true}, []string{"--retries", "0"}, nil, 6, "go on with agentscript runs resume RUN", nil, nil},
+		"provider down": {pairFlow, llmtest.Reply{Status: 503, Body: "{}", Repeat: true}, []string{"--retries", "0"}, nil, 6, "continue with agentscript runs resume RUN", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t, tt.flow)
@@ -220,7 +220,7 @@ func TestPromise_30_28_ForkByCommand(t *testing.T) {
 		t.Fatal(out.stderr)
 	}
 	h.write("new.star", strings.Replace(pairFlow, `"B."`, `"B, better."`, 1))
-	if out := h.run(nil, "runs", "fork", "last", "--script", "new.star", "--plan"); out.code != 0 || !strings.HasPrefix(out.stdout, "takes 1 step of 2") || !strings.Contains(out.stdout, "does anew main/then:main#0/agent:b#0/llm0: model openai/x") {
+	if out := h.run(nil, "runs", "fork", "last", "--script", "new.star", "--plan"); out.code != 0 || !strings.HasPrefix(out.stdout, "takes 1 step of 2") || !strings.Contains(out.stdout, "runs main/then:main#0/agent:b#0/llm0: model openai/x") {
 		t.Errorf("exit %d: %s%s", out.code, out.stdout, out.stderr)
 	}
 	second := llmtest.New(llmtest.Reply{Text: "three"})

@@ -202,7 +202,7 @@ func TestPromise_30_21_FileOrRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"runs", "show", "r.run"}, "it goes on with agentscript runs resume r.run"},
+		{[]string{"runs", "show", "r.run"}, "it continues with agentscript runs resume r.run"},
 		{[]string{"runs", "show", "r.run"}, "agentscript runs answer r.run more --result JSON"},
 		{[]string{"runs", "show", "r.run", "--json"}, `"status": "parked"`},
 		{[]string{"runs", "cost", "r.run"}, "flow.star"},

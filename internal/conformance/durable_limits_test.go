@@ -10,7 +10,7 @@ import (
 // The help for continuing after a limit names the flag that sets it, or the script if the limit is in the script.
 func TestLimitIsNamedThatWasHit(t *testing.T) {
 	const one = "a = agent(model = \"openai/gpt-4o\", prompt = \"A.\")\nb = agent(model = \"openai/x\", prompt = \"B.\")\n\ndef use(n = str):\n    \"\"\"Use.\"\"\"\n    return n\n\nc = agent(model = \"openai/x\", prompt = \"C.\", tools = [use])\nd = bounded(agent(\"d\", model = \"openai/x\", prompt = \"D.\", tools = [use]), budget(model_calls = 1))\n\ndef main(x = str):\n    sleep(\"1ms\")\n    "
-	const resume, fork = "agentscript runs resume RUN ", "raise it in the script, and go on with agentscript runs fork RUN --script flow.star --store r.db"
+	const resume, fork = "agentscript runs resume RUN ", "raise it in the script, and continue with agentscript runs fork RUN --script flow.star --store r.db"
 	for _, tt := range []struct{ calls, flags, want string }{
 		{"return b(b(x))", "--max-model-calls 1", resume + "--max-model-calls N --store r.db\n"},
 		{"return b(x)", "--max-tokens 10", resume + "--max-tokens N --store r.db\n"},

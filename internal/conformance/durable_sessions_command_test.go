@@ -74,7 +74,7 @@ func TestSessionsOfRunsByCommand(t *testing.T) {
 	if said := saidIn(t, sessionOf(t, db, "aside")); !strings.HasPrefix(said, "first\n") || !strings.Contains(said, "aside") {
 		t.Errorf("the session of the fork says %s", said)
 	}
-	if plan := do(0, "runs", "fork", fork, "--plan"); !strings.Contains(plan.stdout, "does nothing anew") {
+	if plan := do(0, "runs", "fork", fork, "--plan"); !strings.Contains(plan.stdout, "runs nothing") {
 		t.Errorf("a fork of the fork: %s", plan.stdout)
 	}
 

@@ -29,7 +29,7 @@ func TestAnswersByName(t *testing.T) {
 	if out := h.run(nil, "runs", "show", "last"); !strings.Contains(out.stdout, "main/wait:ok#0 was answered by ") {
 		t.Error(out.stdout)
 	}
-	if out := h.run(nil, "runs", "answer", "last", "--result", `"1"`); out.code != 2 || !strings.Contains(out.stderr, "was answered by") || !strings.Contains(out.stderr, "goes on with it") {
+	if out := h.run(nil, "runs", "answer", "last", "--result", `"1"`); out.code != 2 || !strings.Contains(out.stderr, "was answered by") || !strings.Contains(out.stderr, "continues with it") {
 		t.Errorf("exit %d\n%s", out.code, out.stderr)
 	}
 	if out := h.run(nil, "runs", "resume", "last", "-q"); out.code != 5 {
@@ -132,8 +132,8 @@ func TestPlanNeedsNoGrants(t *testing.T) {
 	h.want(nil, strings.Fields("run flow.star q -q"), 5)
 	h.write("other.star", "a = agent(model = \"openai/x\", prompt = \"A.\")\n\ndef main(n = str):\n    fs.write(\"new/f\", n)\n    return a(sh.run([\"touch\", \"f\"]).stdout)\n")
 	h.env = append(h.env, "OPENAI_API_KEY=")
-	h.want(nil, strings.Fields("runs fork last --script other.star --plan"), 0, "does anew main/fs:write#0")
-	h.want(nil, strings.Fields("runs fork last --script other.star --plan --allow-fs gone:rw"), 0, "does anew main/fs:write#0")
+	h.want(nil, strings.Fields("runs fork last --script other.star --plan"), 0, "runs main/fs:write#0")
+	h.want(nil, strings.Fields("runs fork last --script other.star --plan --allow-fs gone:rw"), 0, "runs main/fs:write#0")
 	h.want(nil, strings.Fields("runs fork last --script other.star"), 3, "--allow-fs", "--allow-exec")
 	if h.lines("f") != 0 {
 		t.Error("the plan was carried out")

@@ -110,7 +110,7 @@ main = each(same)
 			"no JSON form":         {agentscript.Input(make(chan int)), []string{"no JSON form"}},
 			"its own JSON fails":   {agentscript.Input(badJSON{errors.New("not today")}), []string{"not today"}},
 			"text that is no JSON": {agentscript.InputText("not json"), []string{"list[Part]"}},
-			"nothing":              {agentscript.ID("x"), []string{"was given nothing", "--input-json"}},
+			"nothing":              {agentscript.ID("x"), []string{"but got nothing", "--input-json"}},
 		} {
 			_, err := mod.Start(t.Context(), c.in, agentscript.OnEvent(engine.EventNode, func(e engine.Event) {
 				t.Errorf("%s: %s begins", name, e.Path)

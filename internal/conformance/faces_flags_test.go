@@ -126,7 +126,7 @@ func TestPromise_26_150_Aliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	stops(t, offline(t, "check", wrong), 0, "warning[AS708]", `did you mean "fast"?`)
-	for flag, why := range map[string]string{"fast": "gives no model", "=x": "needs a name", "a/b=openai/x": "may hold no /", "a=": "names no model", "a=fast": "is an alias too"} {
+	for flag, why := range map[string]string{"fast": "names no model", "=x": "needs a name", "a/b=openai/x": "may hold no /", "a=": "names no model", "a=fast": "is an alias too"} {
 		stops(t, offline(t, "run", "-q", flow, "x", "--model-alias", flag), 2, why)
 	}
 

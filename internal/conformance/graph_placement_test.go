@@ -82,7 +82,7 @@ func TestPromise_3_8_SinglePlacement(t *testing.T) {
 		{"x.branch({str: x})", "branch"}, {"o().branch([when(lambda s: True, x)], otherwise = x)", "branch"}, {"loop(x, until = lambda s: True, repair = x)", "loop"},
 	} {
 		found, shown := checked(placeable + "x = agent(run = lambda s: s)\nboth = " + c.src + "\n")
-		if want := "the agent x stands twice in this " + c.kind; codes(found) != "AS401" || !strings.Contains(shown, want) {
+		if want := "the agent x appears twice in this " + c.kind; codes(found) != "AS401" || !strings.Contains(shown, want) {
 			t.Errorf("%s: want %s, got\n%s", c.src, want, shown)
 		}
 	}

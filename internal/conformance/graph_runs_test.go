@@ -69,7 +69,7 @@ func TestPromise_3_6_BoundedLoops(t *testing.T) {
 		{"no next", body + "main = inc.loop()\n", "AS203", []string{"what makes the next input"}},
 		{"a next of another type", body + "main = inc.loop(fn(lambda n: \"\", input = int, output = str))\n", "AS315", []string{"inc wants int, or None to stop"}},
 		{"a repair of another type", body + "main = loop(inc, until = lambda n: True, repair = fn(lambda n: \"\", input = int, output = str))\n", "AS315", []string{"inc wants int"}},
-		{"a repair that cannot take it", body + "main = loop(inc, until = lambda n: True, repair = fn(lambda s: 1, input = str, output = int))\n", "AS301", []string{"inc gives int, fn wants str"}},
+		{"a repair that cannot take it", body + "main = loop(inc, until = lambda n: True, repair = fn(lambda s: 1, input = str, output = int))\n", "AS301", []string{"inc returns int, fn wants str"}},
 	})
 	fails(t, "AS705", body+"main = inc.loop(lambda n: json.decode('\"x\"'))\n", []agentscript.RunOption{input(1)}, "want int")
 }
@@ -176,11 +176,11 @@ def text():
 	}
 	gives(t, `[{"type":"A","n":1},{"type":"B","n":1}]`, types+"main = to(A) / to(B)\n", input(1))
 	refuse(t, []refusal{
-		{"operators", types + "main = to(A) / to(C)\n", "AS303", []string{"a gives A, c gives C", "declare it: par(a, c, output = A | C)"}},
+		{"operators", types + "main = to(A) / to(C)\n", "AS303", []string{"a returns A, c returns C", "declare it: par(a, c, output = A | C)"}},
 		{"a function", types + "main = par(to(A), to(B), to(C))\n", "AS303", []string{"declare it: output = A | B | C"}},
-		{"a declaration that is too small", types + "main = par(to(A), to(C), output = A)\n", "AS303", []string{"c gives C", "widen it: output = A | C"}},
+		{"a declaration that is too small", types + "main = par(to(A), to(C), output = A)\n", "AS303", []string{"c returns C", "widen it: output = A | C"}},
 		{"handlers", types + "main = fn(lambda n: n > 1, input = int, output = bool).branch({True: fn(lambda b: 1, output = int), False: fn(lambda b: \"\", output = str)})\n", "AS303",
-			[]string{"the route for True gives int, the route for False gives str", "declare it: output = int | str"}},
+			[]string{"the route for True returns int, the route for False returns str", "declare it: output = int | str"}},
 	})
 	// The remedies work.
 	loaded(t, agentscript.New(), types+"main = par(to(A), to(C), output = A | C)\n")

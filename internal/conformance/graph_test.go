@@ -114,7 +114,7 @@ Big = enum("x", "y", "z")
 				t.Errorf("%s fits %s, and is refused:\n%s", c.from, c.to, shown)
 			case !c.fits && codes(found) != "AS301":
 				t.Errorf("%s does not fit %s, and check says:\n%s", c.from, c.to, shown)
-			case !c.fits && (!strings.Contains(shown, "a gives ") || !strings.Contains(shown, "b wants ") || !strings.Contains(shown, "= help: ")):
+			case !c.fits && (!strings.Contains(shown, "a returns ") || !strings.Contains(shown, "b wants ") || !strings.Contains(shown, "= help: ")):
 				t.Errorf("this says too little:\n%s", shown)
 			}
 		})
@@ -246,9 +246,9 @@ func TestPromise_3_5_SkillForOutput(t *testing.T) {
 	const types = "T = schema(\"T\", n = int)\nW = schema(\"W\", n = int)\nU = union(\"U\", T, W)\n"
 	refuse(t, []refusal{
 		{"the wrong one", types + `x = agent(output = T, skills = [skill("s", "Does s.", output = str)])`, "AS312",
-			[]string{`Agent "x" has no skill producing T. At least one skill must return the agent's output type.`, "skill s gives str"}},
+			[]string{`Agent "x" has no skill producing T. At least one skill must return the agent's output type.`, "skill s returns str"}},
 		{"two wrong ones", types + `x = agent(output = T, skills = [skill("s", "S.", output = W), skill("u", "U.", output = U)])`, "AS312",
-			[]string{`Agent "x" has no skill producing T.`, "skill s gives W", "skill u gives U"}},
+			[]string{`Agent "x" has no skill producing T.`, "skill s returns W", "skill u returns U"}},
 		{"nothing at all", types + `x = agent(output = T)`, "AS312", []string{`agent "x" has nothing to do`}},
 		{"code and tools", types + "def f(x = str):\n    \"F.\"\n    return x\nx = agent(output = T, skills = [skill(\"s\", \"S.\", run = lambda s: T(n = 1), tools = [f])])\n", "AS313",
 			[]string{`skill "s" has run and tools`}},

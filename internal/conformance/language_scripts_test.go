@@ -65,7 +65,7 @@ def main(title = str, n = field(int, "tries", ge = 1, default = 3), share = 0.5,
 	const node = "main = fn(lambda n: n, input = int, output = int)\n"
 	one := func(o agentscript.RunOption) []agentscript.RunOption { return []agentscript.RunOption{o} }
 	fails(t, diag.BadInput, node, one(text("forty")), "int")
-	fails(t, diag.BadInput, node, nil, "int", "given nothing")
+	fails(t, diag.BadInput, node, nil, "int", "but got nothing")
 	fails(t, diag.BadInput, flags, nil, "title", "what it is called")
 	fails(t, diag.BadInput, flags, one(args(map[string]any{"title": "t", "tags": []string{}, "nn": 1})), "nn", `did you mean "n"?`)
 	fails(t, diag.BadInput, flags, one(args(map[string]any{"title": 1, "tags": []string{}})), "title", "str")

@@ -147,7 +147,7 @@ B = schema("same", x = int)
 a = agent(output = A, prompt = "A.")
 b = agent(input = B, prompt = "B.")
 main = a >> b
-`, "AS301", []string{"a gives A, b wants B"}},
+`, "AS301", []string{"a returns A, b wants B"}},
 	})
 }
 

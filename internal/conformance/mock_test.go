@@ -64,7 +64,7 @@ func TestPromise_26_60_Mock(t *testing.T) {
 	if shipped.code != 0 || !strings.HasPrefix(shipped.stdout, "Deployed with confidence 0.") {
 		t.Errorf("exit code %d, %s\n%s", shipped.code, shipped.stdout, shipped.stderr)
 	}
-	if out := inside(t, "run", "--mock", "around.star", "x"); out.code != 0 || !strings.Contains(out.stderr, "stood in: MCP server files, which was not granted\n") ||
+	if out := inside(t, "run", "--mock", "around.star", "x"); out.code != 0 || !strings.Contains(out.stderr, "replaced by a value: MCP server files, which was not granted\n") ||
 		!strings.Contains(out.stderr, "3 model calls") || strings.Contains(out.stderr, "denied") {
 		t.Errorf("exit code %d, %s\n%s", out.code, out.stdout, out.stderr)
 	}
@@ -82,7 +82,7 @@ func TestPromise_26_60_Mock(t *testing.T) {
 	if out.code != 0 || out.stdout != "[mock] clerk, exit code 0\n" {
 		t.Errorf("exit code %d, %s\n%s", out.code, out.stdout, out.stderr)
 	}
-	for _, says := range []string{"the key is on the hook [mock] name of tool look", "[mock] helper", "mocked", "not called, a value stood in: fs.write, pay, sh.run", "--mock-acts calls them"} {
+	for _, says := range []string{"the key is on the hook [mock] name of tool look", "[mock] helper", "mocked", "not called, replaced by a value: fs.write, pay, sh.run", "--mock-acts calls them"} {
 		if !strings.Contains(out.stderr, says) {
 			t.Errorf("stderr lacks %q:\n%s", says, out.stderr)
 		}

@@ -98,9 +98,9 @@ func TestPromise_26_48_TheNameStays(t *testing.T) {
 	refuse(t, []refusal{
 		{"in two wholes", speakers + "q = a / b\none = q / c\ntwo = q / d\n", "AS328 AS401", []string{"the parallel q is part of another parallel already", "q was placed in parallel one"}},
 		{"a history too late", speakers + "q = [a / b]\nmain = q[0] / c\nconversation(q[0])\n", "AS204", []string{"an operator opened parallel already", "before the operator"}},
-		{"beside itself", speakers + "q = a / b\none = q / q\n", "AS401", []string{"the parallel q stands twice in this parallel"}},
+		{"beside itself", speakers + "q = a / b\none = q / q\n", "AS401", []string{"the parallel q appears twice in this parallel"}},
 		{"beside what is in it", speakers + "q = a / b\none = q / c / b\n", "AS328 AS401", []string{"the agent b is part of another parallel already", "b was placed in parallel q"}},
-		{"types that differ", speakers + "q = a / b\none = q / fn(lambda s: 1, input = str, output = int)\n", "AS303 AS328", []string{"a gives str"}},
+		{"types that differ", speakers + "q = a / b\none = q / fn(lambda s: 1, input = str, output = int)\n", "AS303 AS328", []string{"a returns str"}},
 	})
 }
 

@@ -193,10 +193,10 @@ func TestPromise_28_12_ExplainedDecodings(t *testing.T) {
 	got := decodes(t, answer, "--schema", schema, "--explain", "--pick", "last")
 	const want = `1:1: prose: Either {"a": 1} or rather; words around the value are not part of it (cost 0)
 1:8: not chosen: {"a": 1}; another value was taken (cost 0)
-3:1: fence: json; the value stands in a block between ticks (cost 0)
+3:1: fence: json; the value is in a block between ticks (cost 0)
 4:1: chosen: {a: '2', "more": [3],}; it is the last that fits
 4:2: unquoted in a: a -> "a"; a text or a key has no quotes (cost 3)
-4:5: quotes in a: ' -> "; other quotes stand for those of JSON (cost 1)
+4:5: quotes in a: ' -> "; other quotes take the place of JSON's (cost 1)
 4:5: string to number in a: "2" -> 2; the type wants a number (cost 2)
 4:18: extra key in more: [3]; the type has no such field (cost 1)
 4:22: trailing comma in more[0]; nothing follows the comma (cost 1)
@@ -207,7 +207,7 @@ read as A at level safe; its repairs cost 8
 	}
 	// What was lost, and what does not fit.
 	got = decodes(t, `[1, 2] 3]`, "--schema", file(t, "l.json", `{"type": "array", "items": {"type": "integer"}}`), "--explain", "--level", "loose")
-	if got.code != 0 || !strings.Contains(got.stderr, "1:7: dropped: 3; it stood behind the value and seemed a part of it; it is lost (cost 8)") {
+	if got.code != 0 || !strings.Contains(got.stderr, "1:7: dropped: 3; it followed the value and seemed a part of it; it is lost (cost 8)") {
 		t.Errorf("%+v", got)
 	}
 	got = decodes(t, `{"a": "many"}`, "--schema", schema, "--explain")
@@ -219,7 +219,7 @@ read as A at level safe; its repairs cost 8
 		t.Errorf("%+v", got)
 	}
 	for _, flag := range []string{"--jsonl", "--report=json"} {
-		if got = decodes(t, "", "--explain", flag); got.code != 2 || !strings.Contains(got.stderr, "--explain tells people what became of one answer") {
+		if got = decodes(t, "", "--explain", flag); got.code != 2 || !strings.Contains(got.stderr, "--explain shows people what became of one answer") {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -184,7 +184,7 @@ def main():
 lies = fn(lambda s: json.decode("1"), input = str, output = str)
 main = lies
 `, opts: []agentscript.RunOption{input("x")},
-			path: "main/fn:lies#0", pos: "flow.star:2:8", code: diag.WrongTypeAtBoundary, says: "lies is to give str"},
+			path: "main/fn:lies#0", pos: "flow.star:2:8", code: diag.WrongTypeAtBoundary, says: "lies must return str"},
 		{name: "a builtin of the host's", src: `
 main = fn(lambda s: lookup(s), input = str, output = str)
 `, opts: []agentscript.RunOption{input("x")},

@@ -93,7 +93,7 @@ def main():
 			model, tool  int64
 			words        []string
 		}{
-			{"turns", "budget(turns = 3)", 3, 3, []string{`agent "busy" gave no answer within 3 turns`, "budget(turns = ...)"}},
+			{"turns", "budget(turns = 3)", 3, 3, []string{`agent "busy" returned no answer within 3 turns`, "budget(turns = ...)"}},
 			{"turns by default", "None", 8, 8, []string{"8 turns"}},
 			{"tool calls", "budget(tool_calls = 2, turns = 50)", 3, 2, []string{"the limit of 2 tool calls"}},
 			{"tokens", "budget(tokens = 25, turns = 50)", 1, 1, []string{"9 of its 25 tokens are used", "may need"}}, // a call begins when there is room for what it may use

@@ -126,13 +126,13 @@ main = agent(prompt = "A.", tools = [tool(weather, returns = str, on_error = ` +
 `
 	}
 	for remedy, want := range map[string]string{
-		"fix(mender)":                            "mender gives Where, the tool returns str",
-		"recover(failure = fix(mender))":         "mender gives Where, the tool returns str",
+		"fix(mender)":                            "mender returns Where, the tool returns str",
+		"recover(failure = fix(mender))":         "mender returns Where, the tool returns str",
 		"fix(mender, then = \"call\")":           "",
 		"recover(bad_args = fix(mender))":        "",
-		"recover(failure = fixed(3))":            "the value gives int, the tool returns str",
+		"recover(failure = fixed(3))":            "the value returns int, the tool returns str",
 		"recover(failure = fixed(\"sunny\"))":    "",
-		"[again(2), fix(mender), give_up(\"\")]": "mender gives Where, the tool returns str",
+		"[again(2), fix(mender), give_up(\"\")]": "mender returns Where, the tool returns str",
 	} {
 		found, shown := checked(src(remedy))
 		if warned := strings.Contains(shown, "AS301"); warned != (want != "") || found.HasErrors() || !strings.Contains(shown, want) || warned && !strings.Contains(shown, `then = "call"`) && !strings.Contains(shown, "write fixed(...) with a value of str") {

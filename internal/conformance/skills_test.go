@@ -208,11 +208,11 @@ func TestPromise_19_7_Knowledge(t *testing.T) {
 // function never returns its name.
 func TestPromise_19_8_UnreachedSkills(t *testing.T) {
 	found, shown := checked(deskOf(`select = lambda s: "billing",`))
-	if codes(found) != "AS322" || found.HasErrors() || !strings.Contains(shown, `nothing comes to skill "shipping" of agent "desk": select never gives its name`) {
+	if codes(found) != "AS322" || found.HasErrors() || !strings.Contains(shown, `nothing reaches skill "shipping" of agent "desk": select never returns its name`) {
 		t.Errorf("by a function:\n%s", shown)
 	}
 	found, shown = checked(`main = agent(skills = [skill("a", "A."), skill("b", "B.", output = int), skill("c", "C.", input = bool)])` + "\n")
-	if codes(found) != "AS322 AS322" || !strings.Contains(shown, "it gives int, and the agent gives str") || !strings.Contains(shown, "it takes bool, and the agent takes str") {
+	if codes(found) != "AS322 AS322" || !strings.Contains(shown, "it returns int, and the agent returns str") || !strings.Contains(shown, "it takes bool, and the agent takes str") {
 		t.Errorf("by type:\n%s", shown)
 	}
 }

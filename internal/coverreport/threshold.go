@@ -30,7 +30,7 @@ func ParseThresholds(s string, names []string) ([]Threshold, error) {
 			}
 			return nil, fmt.Errorf("nothing is called %q: there are %s", name, strings.Join(names, ", "))
 		case slices.ContainsFunc(all, func(t Threshold) bool { return t.Name == name }):
-			return nil, fmt.Errorf("%s stands twice", name)
+			return nil, fmt.Errorf("%s appears twice", name)
 		}
 		least, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(number), "%"), 64)
 		if err != nil {

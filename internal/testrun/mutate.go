@@ -32,9 +32,9 @@ func (m *Mutations) Add(ctx context.Context, f *File, r *Result, only func(name 
 	why, fails := "", true
 	switch r.Status {
 	case Failed:
-		why = "it fails as it is"
+		why = "it already fails"
 	case Flaky:
-		why = "it is flaky as it is"
+		why = "it is already flaky"
 	case Skipped:
 		why, fails = "it is skipped", false
 	default:

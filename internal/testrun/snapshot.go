@@ -132,7 +132,7 @@ func (c *testCase) Snapshot(name, shot string) *engine.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.shown[name] {
-		return engine.Errorf(engine.KindTest, diag.BadTest, "the snapshot %q is made twice", name).WithHelp("give one of them another name")
+		return engine.Errorf(engine.KindTest, diag.BadTest, "the snapshot %q is made twice", name).WithHelp("rename one of them")
 	}
 	c.shown[name], s.used[name], s.made[name] = true, true, shot
 	stored, ok := s.stored[name]

@@ -30,7 +30,7 @@ An interrupt or a termination signal ends it.
 
 Flags:
   --addr IP:PORT                 where it listens (127.0.0.1:7233); port 0 takes a free one
-  --db FILE                      keep the data in FILE, and go on with what is in it (in memory)
+  --db FILE                      keep the data in FILE, and continue with what is in it (in memory)
   --namespace NAME               a namespace that it has (default); repeatable
   --search-attribute NAME=TYPE   a search attribute of each namespace; repeatable
                                  types: Keyword, Text, Int, Double, Datetime, Bool, KeywordList

@@ -383,7 +383,7 @@ func finished(r *model.Response, agent string) error {
 		return e.WithHelp("see what it said, change the prompt, or use another model")
 	}
 	if len(r.Calls()) == 0 && strings.TrimSpace(r.Text()) == "" && len(r.Pictures()) == 0 && len(r.Sounds()) == 0 {
-		return engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the model gave agent %q an empty answer", agent).
+		return engine.Errorf(engine.KindBadResponse, diag.ProviderError, "the model returned an empty answer to agent %q", agent).
 			WithHelp("say in the prompt what to answer when there is nothing to say, or use another model")
 	}
 	return nil
@@ -435,7 +435,7 @@ func (t *conversation) badOutput(raw string, cause error) (generable.Value, erro
 }
 
 func (t *conversation) spent(n int64) error {
-	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q gave no answer within %s", t.Agent.Name, text.CountInWords(int(n), "turn"))
+	e := engine.Errorf(engine.KindBudget, diag.BudgetExceeded, "agent %q returned no answer within %s", t.Agent.Name, text.CountInWords(int(n), "turn"))
 	e.Usage = t.usage
 	if t.reasoning != nil {
 		return e.WithHelp("each of its thoughts takes a turn as well: raise budget(turns = ...) or reasoning_every")

@@ -303,7 +303,7 @@ func modelAnswer(r *model.Response) generable.Value {
 func interceptOf(v generable.Value) (i agent.Intercept, err error) {
 	r, ok := v.AsRecord()
 	if !ok || r.Type() != agent.InterceptType {
-		return i, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "an interceptor gives proceed(), deny(reason), substitute(value) or None, got %s", v.TypeName()).
+		return i, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "an interceptor returns proceed(), deny(reason), substitute(value) or None, got %s", v.TypeName()).
 			WithHelp("return one of them; a call is denied by one that decides nothing")
 	}
 	i.Action, _ = r.At(0).AsStr()

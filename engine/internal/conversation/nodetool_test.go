@@ -131,7 +131,7 @@ func TestFailuresInsideATool(t *testing.T) {
 	}{
 		{name: "a function that fails", tool: failing, told: "the pipe is blocked"},
 		{name: "an agent whose model fails", tool: func(c *enginetest.Composer) *flow.Node { return c.Prompted("busy", nil, nil) }, told: "nothing left for busy"},
-		{name: "an agent that uses up its turns", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{Turns: engine.AtMost(1)}) }, inside: []model.Response{spin}, told: "gave no answer within one turn"},
+		{name: "an agent that uses up its turns", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{Turns: engine.AtMost(1)}) }, inside: []model.Response{spin}, told: "returned no answer within one turn"},
 		{name: "an agent that uses up its calls of tools", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{ToolCalls: engine.AtMost(0)}) }, inside: []model.Response{spin}, told: "tool call"},
 		{name: "an agent that uses up its model calls", tool: func(c *enginetest.Composer) *flow.Node { return busy(c, engine.Limits{ModelCalls: engine.AtMost(1)}) }, inside: []model.Response{spin}, told: "the budget of agent \"busy\" is used up"},
 		{name: "an agent that gives up", tool: func(c *enginetest.Composer) *flow.Node {

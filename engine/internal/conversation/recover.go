@@ -71,7 +71,7 @@ func recoverCall(b *exec.Branch, c *toolCall) generable.Value {
 	c.failure, c.ends = nil, false
 	if b.Wants(engine.EventRepair) {
 		b.Emit(engine.Event{Kind: engine.EventRepair, Attempt: m.runs, Data: &event.Repair{Name: c.Name, Value: new(m.out),
-			Text: "mended by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message}})
+			Text: "corrected by " + by + " after " + text.CountInWords(m.steps, "step") + ": " + first.Message}})
 	}
 	return m.out
 }
@@ -337,8 +337,8 @@ func (m *recovery) result(v generable.Value) (generable.Value, error) {
 		return out, nil
 	}
 	if _, failure, _ := arguments(m.b, m.t, given); failure == nil {
-		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give what the tool gives, and gave arguments of a call: %s", who, text.Clip(given, exec.MaxShown)).
-			WithHelp("execute the call with them: fix(by, then = \"call\"), or have the fixer give the result")
+		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s must return the tool's result, but returned arguments of a call: %s", who, text.Clip(given, exec.MaxShown)).
+			WithHelp("execute the call with them: fix(by, then = \"call\"), or have the fixer return the result")
 	}
 	return out, nil
 }

@@ -91,7 +91,7 @@ func TestFixOfAFailure(t *testing.T) {
 		told        string
 	}{
 		{"a result", "sunny", false, false, "sunny"},
-		{"arguments for a result", `{"q": "Ulm"}`, false, true, "gave arguments of a call"},
+		{"arguments for a result", `{"q": "Ulm"}`, false, true, "returned arguments of a call"},
 		{"other JSON", `{"sky": "blue"}`, false, false, `{"sky": "blue"}`},
 		{"arguments", `{"q": "Ulm"}`, true, false, "found Ulm"},
 	} {

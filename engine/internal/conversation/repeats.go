@@ -165,11 +165,11 @@ func (p *skillPlan) unknownTool(name string) *engine.Error {
 	name = text.Clip(name, agent.MaxToolName)
 	if len(names) == 0 {
 		return engine.Errorf(engine.KindTool, diag.UnknownTool, "there is no tool %q; there are no tools", name).
-			WithHelp("give the agent tools = [...], or say in the prompt that there are none")
+			WithHelp("set tools = [...] on the agent, or say in the prompt that there are none")
 	}
 	e := engine.Errorf(engine.KindTool, diag.UnknownTool, "there is no tool %q; the tools are: %s", name, strings.Join(names, ", "))
 	if hint := diag.DidYouMean(name, names); hint != "" {
 		return e.WithHelp("the tools are %s; %s: say its name in the prompt, or rename it", strings.Join(names, ", "), strings.TrimSuffix(hint, "?"))
 	}
-	return e.WithHelp("the tools are %s: say in the prompt which to use, or give it the one that it asks for", strings.Join(names, ", "))
+	return e.WithHelp("the tools are %s: say in the prompt which to use, or add the one that it asks for", strings.Join(names, ", "))
 }

@@ -71,7 +71,7 @@ func selected(b *exec.Branch, p *Plan, v generable.Value) (*skillPlan, error) {
 	}
 	name, ok := out.AsStr()
 	if !ok {
-		return nil, p.notChosen(v, "select of agent %q gives %s, want the name of a skill", p.Spec.Name, out.TypeName())
+		return nil, p.notChosen(v, "select of agent %q returned %s, want the name of a skill", p.Spec.Name, out.TypeName())
 	}
 	return p.named(name, v, "select")
 }
@@ -89,7 +89,7 @@ func (p *Plan) named(name string, v generable.Value, by string) (*skillPlan, err
 	}
 	for _, sk := range p.Spec.Skills {
 		if sk.Name == name {
-			return nil, p.notChosen(v, "%s chose skill %q for agent %q, which gives %s, not %s", by, name, p.Spec.Name, sk.Out, p.Spec.Out)
+			return nil, p.notChosen(v, "%s chose skill %q for agent %q, which returns %s, not %s", by, name, p.Spec.Name, sk.Out, p.Spec.Out)
 		}
 	}
 	return nil, p.notChosen(v, "%s chose skill %q, which agent %q does not have", by, text.Clip(name, agent.MaxToolName), p.Spec.Name)

@@ -154,7 +154,7 @@ func TestSkillChosenByAFunction(t *testing.T) {
 		{"shipping", "text", "a parcel"},
 		{"refunds", "text", `AS735: select chose skill "refunds", which agent "desk" does not have: the skills for this input are: billing, shipping`},
 		{"number", "text", `AS735: select chose skill "number" for agent "desk", which takes int, not str: the skills for this input are: billing, shipping`},
-		{"", "text", `AS735: select of agent "desk" gives int, want the name of a skill: the skills for this input are: billing, shipping`},
+		{"", "text", `AS735: select of agent "desk" returned int, want the name of a skill: the skills for this input are: billing, shipping`},
 	}
 	for _, r := range rows {
 		c := enginetest.Compose()
@@ -313,7 +313,7 @@ func TestSelectChecks(t *testing.T) {
 	}{
 		{"names that there are", "", by(true, "billing", "shipping", "number")},
 		{"a name that there is not", `AS312 no skill "biling"; did you mean "billing"?`, by(false, "biling")},
-		{"a skill that is never named", `AS322 "number"; select never gives its name`, by(true, "billing", "shipping")},
+		{"a skill that is never named", `AS322 "number"; select never returns its name`, by(true, "billing", "shipping")},
 		{"a function without parameters", "AS216", &agent.Selection{By: engine.GoFunc("by", 0, nil)}},
 		{"an unknown rest", `AS312 "nobody"`, otherwise},
 	}

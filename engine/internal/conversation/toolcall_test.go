@@ -76,7 +76,7 @@ func TestSpentOnAToolCall(t *testing.T) {
 		{"nothing alike", []model.Response{wrong("zzz", "{}"), wrong("zzz", "{}")}, false, engine.Limits{Turns: engine.AtMost(2)},
 			`"zzz", which does not exist, twice`, "the tools are search, read: say in the prompt", diag.UnknownTool},
 		{"no tools", []model.Response{wrong("zzz", "{}")}, true, engine.Limits{Turns: engine.AtMost(1)},
-			`"zzz", which does not exist, once`, "give the agent tools", diag.UnknownTool},
+			`"zzz", which does not exist, once`, "set tools = ", diag.UnknownTool},
 		{"calls", []model.Response{wrong("serch", "{}"), wrong("serch", "{}"), wrong("serch", "{}")}, false, engine.Limits{ToolCalls: engine.AtMost(2)},
 			`the limit of 2 tool calls is reached; the model asked for the tool "serch"`, `did you mean "search"`, diag.UnknownTool},
 		{"arguments", []model.Response{wrong("search", "{}"), wrong("search", "{}")}, false, engine.Limits{Turns: engine.AtMost(2)},
@@ -84,7 +84,7 @@ func TestSpentOnAToolCall(t *testing.T) {
 		{"another", []model.Response{wrong("serch", "{}"), wrong("raed", "{}")}, false, engine.Limits{Turns: engine.AtMost(2)},
 			`"raed", which does not exist, once`, `did you mean "read"`, diag.UnknownTool},
 		{"mended", []model.Response{wrong("serch", "{}"), wrong("read", "{}")}, false, engine.Limits{Turns: engine.AtMost(2)},
-			"gave no answer within 2 turns", "raise it with budget(turns", ""},
+			"returned no answer within 2 turns", "raise it with budget(turns", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := enginetest.Compose()

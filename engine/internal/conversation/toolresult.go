@@ -38,7 +38,7 @@ func blame(b *exec.Branch, e *engine.Error, sk *skillPlan, tool string, runs int
 		own.Tool = &engine.FailedCall{Agent: sk.agent.Name, Skill: sk.Name, Name: text.Clip(tool, agent.MaxToolName), Attempt: runs}
 	}
 	if own.Help == "" {
-		own.Help = "mend such calls before the model hears of them: tool(f, on_error = fix(...))"
+		own.Help = "correct such calls before the model sees them: tool(f, on_error = fix(...))"
 	}
 	return &own
 }

@@ -217,7 +217,7 @@ func (b *Branch) choose(e *engine.Effect, won int, used []*budget) error {
 
 // Unrun returns the error for a scheduler that returned without running its bodies.
 func Unrun() *engine.Error {
-	return engine.Errorf(engine.KindPanic, diag.Panic, "the scheduler did not run what it was given").WithHelp("engine/sched/schedtest tells what a scheduler must do")
+	return engine.Errorf(engine.KindPanic, diag.Panic, "the scheduler did not run its bodies").WithHelp("engine/sched/schedtest shows what a scheduler must do")
 }
 
 // WithNotes adds notes about other failed attempts to an error.

@@ -114,7 +114,7 @@ func (b *Branch) Approved(question string, v generable.Value, t *generable.Type)
 	}
 	reason, _ := r.At(1).AsStr()
 	return out, b.Locate(engine.Errorf(engine.KindPolicy, diag.Denied, "%s was not approved: %s", strconv.Quote(question), cmp.Or(reason, "no reason was given")).
-		WithHelp("a person denied it; to go on all the same write fallback(approval(...) >> next, otherwise), or attempt(node, x) in a function"), nil)
+		WithHelp("a person denied it; to continue anyway write fallback(approval(...) >> next, otherwise), or attempt(node, x) in a function"), nil)
 }
 
 // Dialogue is the part of an agent call's conversation that budgets and approvals use.

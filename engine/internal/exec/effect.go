@@ -140,7 +140,7 @@ func (b *Branch) Known(e *engine.Effect) (out engine.Outcome, known bool) {
 		if set := b.Run.Secrets.Set(); set != nil {
 			set.Outcome(&out)
 		}
-		refuseFlaws(e, &out, "the journal gave for %s %q %s", "Journal.Answer returns what Journal.Commit was given")
+		refuseFlaws(e, &out, "the journal returned for %s %q %s", "Journal.Answer returns what Journal.Commit received")
 	}
 	return out, known
 }
@@ -296,7 +296,7 @@ func (c *Catching) Do(ctx context.Context, e *engine.Effect, sink engine.Sink) (
 	out.Believable(e)
 	out.CutOff(e)
 	out.Attempt = max(out.Attempt, 1)
-	refuseFlaws(e, &out, "the handler of %s %q gave %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
+	refuseFlaws(e, &out, "the handler of %s %q returned %s", "a handler of models returns Outcome.Response, each part of which holds what its kind says, or Outcome.Err")
 	return out
 }
 
@@ -342,7 +342,7 @@ func journalFailed(what string, e *engine.Effect, err error) *engine.Error {
 		return &lost
 	}
 	failed := engine.Errorf(engine.KindStore, diag.JournalFailed, "the journal did not %s %s: %w", what, e.ID(), err).
-		WithHelp("see that the store can be written; a run goes on only with what is recorded")
+		WithHelp("check that the store can be written; a run continues only with what is recorded")
 	if ok && own.Help != "" {
 		failed.Help = own.Help
 	}
@@ -409,7 +409,7 @@ func Converted(v generable.Value, t *generable.Type, who string) (generable.Valu
 	}
 	out, errs := t.Convert(v)
 	if errs != nil {
-		return v, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s is to give %s: %w; it gave %s", who, t, errs, Shown(v)).
+		return v, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s must return %s: %w; it returned %s", who, t, errs, Shown(v)).
 			WithHelp("return a value of %s, or declare the type that it returns", t)
 	}
 	return out, nil

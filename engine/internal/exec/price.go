@@ -256,7 +256,7 @@ func (b *Branch) price(req *model.Request, in, out int64) (int64, *engine.Error)
 	p := b.Run.Spec.Pricer
 	if p == nil {
 		return 0, engine.Errorf(engine.KindBudget, diag.UnknownPrice, "the budget bounds money, and this host knows no prices").
-			WithHelp("give the host's models a table of prices (engine.Pricer), or bound tokens = instead of usd =")
+			WithHelp("set a table of prices for the host's models (engine.Pricer), or bound tokens = instead of usd =")
 	}
 	u := model.Usage{In: clampInt(in), Out: clampInt(out)}
 	usd, unpriced := p.PriceCall(req, u)
@@ -266,7 +266,7 @@ func (b *Branch) price(req *model.Request, in, out int64) (int64, *engine.Error)
 	}
 	if unpriced != "" || !(usd >= 0) {
 		return 0, engine.Errorf(engine.KindBudget, diag.UnknownPrice, "the budget bounds money, and no price is known for the model %q", cmp.Or(unpriced, req.Model)).
-			WithHelp("give its price in a file, --prices FILE, or bound tokens = instead of usd =")
+			WithHelp("set its price in a file, --prices FILE, or bound tokens = instead of usd =")
 	}
 	// Reasoning and cache writes may be more expensive.
 	dear := u

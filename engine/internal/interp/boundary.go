@@ -19,7 +19,7 @@ type boundary struct {
 func (s *step) inputMismatch(v generable.Value, errs error) error {
 	gave := "it got"
 	if s.input.other != nil {
-		gave = s.input.other.Label() + " gave"
+		gave = s.input.other.Label() + " returned"
 	}
 	e := engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s takes %s: %w; %s %s", s.node.Label(), s.node.In(), errs, gave, exec.Shown(v))
 	return s.input.report(e, s.input.other, s.node)

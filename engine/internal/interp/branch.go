@@ -99,7 +99,7 @@ func truth(v generable.Value, err error, what string) (bool, error) {
 	}
 	yes, ok := v.AsBool()
 	if !ok {
-		return false, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s gives %s, want bool", what, v.TypeName()).
+		return false, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s returned %s, want bool", what, v.TypeName()).
 			WithHelp("compare explicitly: lambda x: len(x) > 0, lambda x: x != None")
 	}
 	return yes, nil

@@ -42,7 +42,7 @@ func (Interp) Call(b *exec.Branch, n *flow.Node, input generable.Value) (generab
 // Uncomposed returns the error of a node with mistakes that loading reported.
 func Uncomposed(n *flow.Node) *engine.Error {
 	return engine.Errorf(engine.KindScript, diag.CannotJoin, "%s was not composed: see the errors of loading", n.Label()).
-		WithHelp("a script with errors does not run; mend what loading reported")
+		WithHelp("a script with errors does not run; fix what loading reported")
 }
 
 // Run runs one step of a plan. It is the only interpreter.

@@ -92,9 +92,9 @@ func TestHelpOfALoopLimit(t *testing.T) {
 	never := engine.GoFunc("never", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.BoolOf(false), nil })
 	again := engine.GoFunc("again", 1, func(_ engine.Branch, a []generable.Value) (generable.Value, error) { return a[0], nil })
 	for help, options := range map[string]func(step func() *flow.Node) flow.LoopOptions{
-		"let next give None earlier, raise max": func(func() *flow.Node) flow.LoopOptions { return flow.LoopOptions{Next: again} },
-		"let next give None earlier":            func(step func() *flow.Node) flow.LoopOptions { return flow.LoopOptions{NextNode: step()} },
-		"let until give True earlier, raise max": func(step func() *flow.Node) flow.LoopOptions {
+		"make next return None earlier, raise max": func(func() *flow.Node) flow.LoopOptions { return flow.LoopOptions{Next: again} },
+		"make next return None earlier":            func(step func() *flow.Node) flow.LoopOptions { return flow.LoopOptions{NextNode: step()} },
+		"make until return True earlier, raise max": func(step func() *flow.Node) flow.LoopOptions {
 			return flow.LoopOptions{UntilFunc: never, Repair: step()}
 		},
 	} {

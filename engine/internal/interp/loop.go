@@ -37,9 +37,9 @@ func loop(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	if o.LastWins {
 		return out, nil
 	}
-	end := "let next give None earlier"
+	end := "make next return None earlier"
 	if o.Next == nil && o.NextNode == nil {
-		end = "let until give True earlier"
+		end = "make until return True earlier"
 	}
 	return out, engine.Errorf(engine.KindScript, diag.LoopLimit, "the loop did not end within %s", text.CountInWords(o.Max, "turn")).
 		WithHelp("%s, raise max, or take the last output with on_limit = \"last\"", end)

@@ -79,7 +79,7 @@ func feedback(b *exec.Branch, o *flow.RetryOptions, t *exec.Continuation, out ge
 	}
 	text, ok := v.AsStr()
 	if !ok {
-		return engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "feedback gives %s, want str", v.TypeName()).
+		return engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "feedback returned %s, want str", v.TypeName()).
 			WithHelp("say in words what the next answer should do better")
 	}
 	t.Request = t.Request.Extend(model.TextMessage(model.RoleUser, text))

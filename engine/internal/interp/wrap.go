@@ -19,7 +19,7 @@ func wrap(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) {
 	}
 	text, ok := out.AsStr()
 	if !ok {
-		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "the teacher of wrap gives %s, want str", out.TypeName())
+		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "the teacher of wrap returned %s, want str", out.TypeName())
 	}
 	b.Transcript, b.Instructions = said, outer.Taught(text)
 	out, err = Run(b, s.kids[1], v)
@@ -35,7 +35,7 @@ func verify(b *exec.Branch, s *step, v generable.Value) (generable.Value, error)
 	}
 	r, ok := out.AsRecord()
 	if !ok {
-		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s gives %s, want %s", s.kids[0].node.Label(), out.TypeName(), flow.VerdictType)
+		return out, engine.Errorf(engine.KindType, diag.WrongTypeAtBoundary, "%s returned %s, want %s", s.kids[0].node.Label(), out.TypeName(), flow.VerdictType)
 	}
 	fields := make([]generable.Value, 0, len(s.node.Out().Fields))
 	for i := range flow.VerdictType.Fields {

@@ -115,7 +115,7 @@ func (m *Model) value(t *generable.Type, of string) (generable.Value, error) {
 // unmet returns the error for a value that cannot be made.
 func unmet(whose string, err error) *engine.Error {
 	return engine.Errorf(engine.KindConfig, diag.MockFailed, "%s cannot be mocked: %w", whose, err).
-		WithHelp("give the field examples that fit, as in field(str, examples = [...]), or answer from a file with --scripted FILE")
+		WithHelp("add fitting examples to the field, as in field(str, examples = [...]), or answer from a file with --scripted FILE")
 }
 
 // uncalled returns the tools that the conversation may call and has not called since the last user message. A tool with

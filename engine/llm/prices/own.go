@@ -65,7 +65,7 @@ func (p *ownPrice) problem(name string) string {
 		return "name it provider/model"
 	}
 	if (p.In == nil) != (p.Out == nil) {
-		return "give input and output, or neither"
+		return "set input and output, or neither"
 	}
 	if p.In == nil && (p.Read != nil || p.Write != nil) {
 		return "prices of the cache need input and output"

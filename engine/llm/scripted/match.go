@@ -145,7 +145,7 @@ func lastTold(r *model.Request) string {
 	if more := len(told) - maxListed; more > 0 {
 		told = append(told[:maxListed], fmt.Sprintf("%d more", more))
 	}
-	return ", and last told by " + strings.Join(told, ", ")
+	return ", and last received from " + strings.Join(told, ", ")
 }
 
 // noRow returns the error for a call that no row answers, with the reason.
@@ -180,7 +180,7 @@ func (s *Model) noRow(e *engine.Effect, req *model.Request, user string) *engine
 	}
 	message := fmt.Sprintf("no scripted answer for agent %q%s: %s; it was asked %q%s", e.Agent, where, why, text.ClipMiddle(user, 200), lastTold(req))
 	if unfit := s.unfit(e, req); unfit != "" {
-		message, file = unfit+", and no "+s.noun()+" is left for when it is asked again", " behind it, or mend it"
+		message, file = unfit+", and no "+s.noun()+" is left for when it is asked again", " after it, or correct it"
 	}
 	err := engine.Errorf(engine.KindReplay, diag.ScriptedModel, "%s", message).
 		WithHelp("add %s%s; with \"repeat\": true a row answers any number of calls", skeleton(e.Agent, req), file)
@@ -284,7 +284,7 @@ func (s *Model) Explained(err error) error {
 	}
 	own := *e
 	own.Message = s.place(c.row) + ": " + own.Message
-	own.Help = "mend the " + s.noun() + ": " + s.example(c.agent, c.req) + "; against a model that answers so: " + e.Help
+	own.Help = "correct the " + s.noun() + ": " + s.example(c.agent, c.req) + "; against a model that answers so: " + e.Help
 	if a := s.rows[c.row].Agent; a == "" || a == "*" {
 		own.Help = "the " + s.noun() + " is for any agent; one for this agent goes before it: " + s.example(c.agent, c.req)
 		for m := c.row + 1; m < len(s.rows); m++ {

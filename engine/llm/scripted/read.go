@@ -108,7 +108,7 @@ func Read(r io.Reader, name string) (*Model, error) {
 	}
 	if spread := spreadOver(from); spread > 0 {
 		return nil, engine.Errorf(engine.KindConfig, diag.ScriptedModel, "%s:%d: a row is one JSON object on one line, and here a value goes over %s", name, wrong, text.Count(spread, "line")).
-			WithHelp("write each answer on a line of its own: jq -c . does that, and jq -c '.[]' for a list of answers")
+			WithHelp("write each answer on its own line: jq -c . does that, and jq -c '.[]' for a list of answers")
 	}
 	if more := len(problems) - maxListed; more > 0 {
 		problems = append(problems[:maxListed], fmt.Errorf("and %s like these", text.Count(more, "more row")))
@@ -160,7 +160,7 @@ func readRow(line []byte) (Row, error) {
 		return Row{}, err
 	}
 	if where := twice(line); where != "" {
-		return Row{}, fmt.Errorf("%s is given twice", where)
+		return Row{}, fmt.Errorf("%s appears twice", where)
 	}
 	var j rowJSON
 	dec := json.NewDecoder(bytes.NewReader(line))

@@ -387,7 +387,7 @@ func (s *Model) Err() error {
 				help = "leave the row out: only agents ask a model, which are " + strings.Join(s.names, ", ")
 			}
 		} else if m := s.anyone(n); row.Line > 0 && m >= 0 {
-			text += ", behind " + s.place(m) + ", which answers any agent"
+			text += ", after " + s.place(m) + ", which answers any agent"
 			help = "rows answer in the order of the file: put the one for any agent last"
 		}
 		list = append(list, text)

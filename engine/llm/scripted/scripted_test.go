@@ -218,7 +218,7 @@ func TestScriptedRunsOut(t *testing.T) {
 	called := as("reviewer", "weather?")
 	called.Req = called.Req.(*model.Request).Extend(model.Message{Role: model.RoleTool, Parts: []model.Part{
 		{Kind: model.PartResult, Result: &model.ToolResult{Name: "wether", Text: "error: there is no tool wether", IsError: true}}}})
-	hasAll(t, "message", needErr(t, s.Do(t.Context(), called, nil)).Message, `it was asked "weather?"`, `and last told by wether "error: there is no tool wether"`)
+	hasAll(t, "message", needErr(t, s.Do(t.Context(), called, nil)).Message, `it was asked "weather?"`, `and last received from wether "error: there is no tool wether"`)
 	s = read(t, `{"agent": "a", "match": "apples", "text": "1"}`)
 	hasAll(t, "message", said(s, "a", "pears"), `answers.jsonl:1 has "match": "apples", which the question does not contain`, `"pears"`)
 	path := read(t, `{"agent": "a", "path": "main/then", "text": "1"}`+"\n"+`{"agent": "a", "match": "apples", "text": "1"}`)
@@ -247,9 +247,9 @@ func TestReadScriptedErrors(t *testing.T) {
 		`{"text": "x"}`:                          "agent is missing",
 		`{"agent": "", "text": "x"}`:             "agent is empty",
 		"{\"agent\": \"a\", \"text\": \"\xff\"}": "column 25: the row is no UTF-8 text: byte 0xff",
-		`{"agent": "a", "text": "x", "text": "y"}`:                             "text is given twice",
-		`{"agent": "a", "error": {"kind": "auth", "kind": "server"}}`:          "error.kind is given twice",
-		`{"agent": "a", "calls": [{"name": "f"}, {"name": "f", "name": "g"}]}`: "calls.name is given twice",
+		`{"agent": "a", "text": "x", "text": "y"}`:                             "text appears twice",
+		`{"agent": "a", "error": {"kind": "auth", "kind": "server"}}`:          "error.kind appears twice",
+		`{"agent": "a", "calls": [{"name": "f"}, {"name": "f", "name": "g"}]}`: "calls.name appears twice",
 		`{"agent": "a"}`:                                                        "has none",
 		`{"agent": "a", "text": "x", "json": 1}`:                                "has several",
 		`{"agent": "a", "json": 1, "calls": [{"name": "f"}]}`:                   "has several",

@@ -244,7 +244,7 @@ func (c *sessionFile) insert(tx *db.Tx, updated int64) (bool, error) {
 func readSession(path string) (*sessionFile, error) {
 	damaged := func(why string) error {
 		return engine.Errorf(engine.KindStore, diag.StoreFailed, "%s is damaged: %s", path, why).
-			WithHelp("restore it from a copy, or remove it and begin the session anew")
+			WithHelp("restore it from a copy, or remove it and begin the session again")
 	}
 	data, err := disk.ReadRegular(path)
 	if err != nil {

@@ -296,5 +296,5 @@ func (r *openRun) Close() error {
 	if broken != nil {
 		return broken
 	}
-	return r.s.file.Failed("give back a run of", err)
+	return r.s.file.Failed("release a run of", err)
 }

@@ -91,7 +91,7 @@ func (h *heldSession) Close() (err error) {
 		if h.taken != nil { // closing it ends its transaction
 			err = h.taken.Close()
 		}
-		err = h.s.file.Failed("give back a session of", errors.Join(err, h.lock.Close()))
+		err = h.s.file.Failed("release a session of", errors.Join(err, h.lock.Close()))
 	})
 	return err
 }

@@ -190,6 +190,6 @@ func (x *exporter) oneConversation() {
 	if x.fresh == nil || models < 2 {
 		return
 	}
-	x.warn(x.fresh.Site().Span, x.fresh.Label()+" begins its conversation anew, and agents of a JSON flow go on with one",
-		"put conversation(...) around the flow to have the same here, or mind that models see more there")
+	x.warn(x.fresh.Site().Span, x.fresh.Label()+" begins a new conversation, but agents of a JSON flow continue with one",
+		"put conversation(...) around the flow to have the same here, or note that models see more there")
 }

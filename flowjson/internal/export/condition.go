@@ -66,7 +66,7 @@ func simple(p *predicate.Predicate, t *generable.Type) (c *condition, why *reaso
 	}
 	switch order := op != predicate.Eq && op != predicate.Ne; {
 	case test.IsExact() && c.isNumber():
-		return none(": an int that is told from a float")
+		return none(": an int that is distinguished from a float")
 	case c.literal.Kind() == generable.Str && order != test.IsFolded():
 		_, why = none(": the format's order of texts takes capital letters for small ones, and equals does not")
 		why.help = "compare by eq or ne without fold, or by an order with fold = True"

@@ -28,8 +28,8 @@ func features(a *agent.Spec) []feature {
 		{code, "run", "let a model do it, or leave the step out", diag.Span{}},
 		{!code && skilled(a), "skills", "say what to do in prompt and task", diag.Span{}},
 		{a.Select != nil, "select", "branch on the output of an agent that chooses", diag.Span{}},
-		{a.Template != nil, "a template as prompt", "write a text: the input is given beside the task", a.PromptSpan},
-		{a.TaskText != nil, "a template as task", "write a text: the input is given beside the task", a.TaskSpan},
+		{a.Template != nil, "a template as prompt", "write a text: the input is passed next to the task", a.PromptSpan},
+		{a.TaskText != nil, "a template as task", "write a text: the input is passed next to the task", a.TaskSpan},
 		{len(a.Fallbacks) > 0, "fallbacks of the model", "name one model", a.ModelSpan},
 		{!utf8.ValidString(a.Prompt + a.Task), "a text that is not UTF-8", "write it in UTF-8", a.PromptSpan},
 		{!finite(p.Temperature), "a temperature that is not a number", leaveOut, diag.Span{}},
@@ -50,8 +50,8 @@ func features(a *agent.Spec) []feature {
 		{a.Repairs > 1, "repairs", leaveOut, diag.Span{}},
 		{a.OnToolError != nil, "on_tool_error", leaveOut, diag.Span{}},
 		{a.ToolsAtOnce > 0 && a.ToolsAtOnce != agent.DefaultToolsAtOnce, "tools_at_once", leaveOut, diag.Span{}},
-		{a.Policy != nil, "policy", "leave it out, and give the rules to the host", diag.Span{}},
-		{len(a.Hooks) > 0, "hooks", "leave them out, and give them to the host", diag.Span{}},
+		{a.Policy != nil, "policy", "leave it out, and pass the rules to the host", diag.Span{}},
+		{len(a.Hooks) > 0, "hooks", "leave them out, and pass them to the host", diag.Span{}},
 		{a.Memory != nil, "memory", "leave it out: agents of the format share the conversation alone", a.MemorySpan},
 	}
 }

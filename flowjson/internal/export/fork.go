@@ -38,10 +38,10 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 		alone := s == nil || e.cond == nil && !slices.ContainsFunc(s.edges, func(other *edge) bool { return other.like == e })
 		switch {
 		case s == nil:
-			x.cannot(n, n.Site().Span, n.Label(), "a choice before the first agent", "let an agent stand in front of it")
+			x.cannot(n, n.Site().Span, n.Label(), "a choice before the first agent", "put an agent in front of it")
 			s = &step{open: true, out: source.Out()}
 		case s.file.Type == "transform" && isCritique(s.out):
-			x.cannot(n, n.Site().Span, n.Label(), "a choice by a verdict behind a step that passes it on", "let the edges leave what verify returns")
+			x.cannot(n, n.Site().Span, n.Label(), "a choice by a verdict after a step that passes it on", "let the edges leave what verify returns")
 			s.open = true
 		case e.project != "":
 			x.cannot(n, n.Site().Span, n.Label(), "a choice by what an edge makes of the value", `put pick("`+e.project+`") there as a node`)
@@ -49,7 +49,7 @@ func (x *exporter) fork(n, source *flow.Node, out []*edge, ways []way) [][]*edge
 		case (!alone || combined(ways, t)) && nest(s, e, t, ways, to):
 			continue
 		case !alone:
-			x.cannot(n, n.Site().Span, n.Label(), "a choice behind a condition, of "+s.label(), "let another agent choose: a transition has one condition, and no order of them says both")
+			x.cannot(n, n.Site().Span, n.Label(), "a choice after a condition, of "+s.label(), "let another agent choose: a transition has one condition, and no order of them says both")
 			s.open = true
 		}
 		at := slices.Index(s.edges, e)

@@ -49,7 +49,7 @@ func (x *exporter) parallel(n *flow.Node, in []*edge, h *agent.History) []*edge 
 func (x *exporter) inside(k *flow.Node, h *agent.History) []*edge {
 	switch k.Kind() {
 	case flow.ParallelNode, flow.PipelineNode, flow.BranchNode, flow.LoopNode, flow.GraphNode:
-		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is not an agent", "let each branch be one agent, and put what follows behind the par")
+		x.cannot(k, k.Site().Span, k.Label(), "a branch of par that is not an agent", "make each branch one agent, and put what follows after the par")
 	case flow.FnNode:
 		if passes(k) {
 			return x.add(&step{node: k, out: k.Out(), file: fileAgent{Type: "transform"}}, nil).leave()
@@ -91,7 +91,7 @@ func (x *exporter) merge(n, m *flow.Node, branches []*flow.Node) *condition {
 			}
 		}
 	}
-	x.cannot(n, m.Site().Span, n.Label(), "merge by "+article(m.Kind()), "leave merge out, and let the agent behind the par make something of the list")
+	x.cannot(n, m.Site().Span, n.Label(), "merge by "+article(m.Kind()), "leave merge out, and let the agent after the par process the list")
 	if len(m.Children()) > 0 || m.Agent() != nil {
 		x.aside(m, nil)
 	}

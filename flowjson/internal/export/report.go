@@ -42,13 +42,13 @@ func kindOf(n *flow.Node) (what, help string) {
 	case flow.FnNode:
 		return "a function", "let an agent do it, or leave it out"
 	case flow.TemplateNode:
-		return "a template", "write the text into the task of the agent behind it, which is given the input beside its task"
+		return "a template", "write the text into the task of the agent after it, which gets the input next to its task"
 	case flow.ApprovalNode:
 		return "a question to a person", "leave it out, and let the host ask before it runs the flow"
 	case flow.LoopNode:
 		return "a loop by next", "write loop(body, until = ..., repair = node)"
 	case flow.ForumNode:
-		return "a forum", "put the agents one after the other: a >> b; agents of the format go on with one conversation"
+		return "a forum", "put the agents one after the other: a >> b; agents of the format continue with one conversation"
 	case flow.EachNode:
 		return "a node for each item", "let one agent take the whole list, as a text"
 	case flow.HandoffNode:
@@ -60,7 +60,7 @@ func kindOf(n *flow.Node) (what, help string) {
 	case flow.FallbackNode, flow.RaceNode, flow.AttemptNode:
 		return n.Kind().String(), "name the one node: the format has no word for failures"
 	case flow.VoteNode:
-		return "a vote", "let an agent behind par(a, b) decide"
+		return "a vote", "let an agent after par(a, b) decide"
 	case flow.WrapNode:
 		return "wrap", "write the student's prompt: a teacher's text cannot become one"
 	}

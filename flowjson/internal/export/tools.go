@@ -82,7 +82,7 @@ func (b *toolbox) unsaid(s *step, srv *remote.Server) {
 		}
 	}
 	if len(srv.Literals()) > 0 {
-		b.x.warn(srv.Span, srv.Name+": a value that looks like a secret stands in the file as it is", "leave it out, and let whoever runs the flow add it")
+		b.x.warn(srv.Span, srv.Name+": a value that looks like a secret is in the file unchanged", "leave it out, and let whoever runs the flow add it")
 	}
 	if srv.OAuth != nil {
 		cannot("auth", leaveOut)

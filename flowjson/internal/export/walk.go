@@ -151,7 +151,7 @@ func (x *exporter) loop(n *flow.Node, in []*edge, h *agent.History) []*edge {
 	probe := &edge{}
 	out := x.node(body, append(slices.Clone(in), probe), h)
 	if probe.to == nil {
-		x.cannot(n, n.Site().Span, n.Label(), "a body without an agent", "let an agent stand in it")
+		x.cannot(n, n.Site().Span, n.Label(), "a body without an agent", "put an agent in it")
 		x.aside(repair, h)
 		return x.unknown(in)
 	}

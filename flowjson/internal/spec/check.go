@@ -74,7 +74,7 @@ func (c *checker) declared() {
 			if other := servers[name]; other != nil {
 				d := c.report(diag.FlowTwice, t.NameAt, "let names differ in their letters, digits or _, within the first 32", "the servers %q and %q are both called %s: that is how tools of them are named",
 					text.Clip(other.Name, mostShown), text.Clip(t.Name, mostShown), name)
-				d.Notef(other.NameAt.Span.Pos, "the first one stands")
+				d.Notef(other.NameAt.Span.Pos, "the first one is")
 				continue
 			}
 			servers[name] = t
@@ -84,7 +84,7 @@ func (c *checker) declared() {
 
 func (c *checker) twice(what, name string, at, first *tree.Value) {
 	c.report(diag.FlowTwice, at, "rename one: its name means the first", "a second %s is called %q", what, text.Clip(name, mostShown)).
-		Notef(first.Span.Pos, "the first one stands")
+		Notef(first.Span.Pos, "the first one is")
 }
 
 // references resolves what transitions, parallels and agents refer to.

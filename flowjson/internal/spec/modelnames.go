@@ -65,7 +65,7 @@ func (r *reader) known(v *tree.Value) {
 	if !ok || real == name || strings.ContainsAny(name, "-") {
 		return
 	}
-	help := "write " + provider + "/" + real + ": names of models are given to the provider as they stand"
+	help := "write " + provider + "/" + real + ": names of models are passed to the provider unchanged"
 	d := r.warn(diag.FlowModel, v, help, "%s calls it %q, not %q", provider, real, name)
 	d.Fixes = []diag.Fix{{Message: "write " + real, Span: v.Span, Replacement: `"` + provider + "/" + real + `"`}}
 }

@@ -267,7 +267,7 @@ func (r *reader) placeholders(v *tree.Value) {
 		}
 		found, severity = maybe[1], diag.Info
 	}
-	r.add(severity, diag.FlowPlaceholder, v, "what arrives at an agent is given to its model beside the text; leave it out", "%s stands in the text as it is: nothing fills it in", []any{found})
+	r.add(severity, diag.FlowPlaceholder, v, "what arrives at an agent is passed to its model next to the text; leave it out", "%s is in the text unchanged: nothing fills it in", []any{found})
 }
 
 //go:noinline

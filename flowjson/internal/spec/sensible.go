@@ -56,8 +56,8 @@ func (c *checker) sensible(a *Agent, cond *Condition, verdict bool, domain tree.
 		return false
 	case op == operation.And || op == operation.Or:
 		if fixed := map[string]string{"and false": "never", "or true": "always"}[op+" "+l.Text]; fixed != "" {
-			help := op + " combines the output with the value beside it, not with another condition: use equals"
-			c.warn(diag.FlowConstant, cond.at, help, "%s %s %s holds, whatever %s returns", op, l.Text, fixed, a.label()).Span = cond.operation.Span
+			help := op + " combines the output with the value next to it, not with another condition: use equals"
+			c.warn(diag.FlowConstant, cond.at, help, "%s %s %s holds, no matter what %s returns", op, l.Text, fixed, a.label()).Span = cond.operation.Span
 		}
 	}
 	return true

@@ -156,7 +156,7 @@ func (p *parser) value(depth int, v *Value) *Value {
 	switch c := p.peek(); {
 	case p.failed:
 	case p.at == len(p.text):
-		p.fail(v.Span, "the file ends where a value must stand").Help = []string{"is it cut off?"}
+		p.fail(v.Span, "the file ends where a value is expected").Help = []string{"is it cut off?"}
 	case depth > maxDepth:
 		p.fail(v.Span, "values nest %d deep", maxDepth).Help = []string{"flatten it: no flow needs that"}
 	case c == '{':
@@ -213,8 +213,8 @@ func (p *parser) object(v *Value, depth int) {
 func (p *parser) twice(m Member, before diag.Span) {
 	d := &diag.Diagnostic{Code: diag.FlowKeyTwice, Span: m.Span}
 	if !p.found.Full(d) {
-		d.Message = fmt.Sprintf("%q is given twice", text.Clip(m.Key, mostShown))
-		d.Notef(before.Pos, "it is given first").Notef(diag.Pos{}, "JSON pointer %s", text.Clip(m.Value.Pointer(), mostShown))
+		d.Message = fmt.Sprintf("%q appears twice", text.Clip(m.Key, mostShown))
+		d.Notef(before.Pos, "it appears first").Notef(diag.Pos{}, "JSON pointer %s", text.Clip(m.Value.Pointer(), mostShown))
 		d.Helpf("the last one counts: remove the other, or two objects were meant")
 	}
 	p.found.Report(d)
@@ -237,7 +237,7 @@ func (p *parser) more(v *Value, end byte) bool {
 				p.fail(p.span(1), "%s is closed by %q", v.Kind, c).Help = []string{fmt.Sprintf("it begins at %s and must end with %q", v.Span.Pos, end)}
 				return false
 			}
-			d := p.wrong(p.span(1), "a comma must stand before this")
+			d := p.wrong(p.span(1), "a comma is missing before this")
 			d.Help = []string{"write a comma"}
 			d.Fixes = []diag.Fix{{Message: "insert a comma", Span: p.span(0), Replacement: ", "}}
 		} else {
@@ -295,7 +295,7 @@ func (p *parser) escape(b *strings.Builder) {
 	if c != 'u' {
 		r, ok := escapes[c]
 		if !ok {
-			p.wrong(at, "a backslash must not stand before %q", c).Help = []string{`a backslash itself is \\`}
+			p.wrong(at, "a backslash is not allowed before %q", c).Help = []string{`a backslash itself is \\`}
 			r = c
 		}
 		b.WriteRune(r)
@@ -337,7 +337,7 @@ func (p *parser) word(v *Value) {
 	n, err := strconv.ParseFloat(v.Text, 64)
 	switch {
 	case v.Text == "":
-		p.fail(v.Span, "want a value, got %s", p.shown()).Help = []string{"texts stand in quotes"}
+		p.fail(v.Span, "want a value, got %s", p.shown()).Help = []string{"texts need quotes"}
 	case v.Text == "true" || v.Text == "false":
 		v.Kind = Bool
 	case v.Text == "null":
@@ -350,9 +350,9 @@ func (p *parser) word(v *Value) {
 		v.Kind, v.Broken = Number, true
 		switch {
 		case errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(n, 0):
-			p.wrong(v.Span, "%s is too large for a number", text.Clip(v.Text, mostShown)).Help = []string{"numbers go up to 1.8e308; a text stands in quotes"}
+			p.wrong(v.Span, "%s is too large for a number", text.Clip(v.Text, mostShown)).Help = []string{"numbers go up to 1.8e308; a text needs quotes"}
 		case err != nil || strings.ContainsAny(v.Text, "xX_"):
-			p.wrong(v.Span, "%s is not a number", text.Clip(v.Text, mostShown)).Help = []string{"write it in decimal digits, as in -1.5e3; a text stands in quotes"}
+			p.wrong(v.Span, "%s is not a number", text.Clip(v.Text, mostShown)).Help = []string{"write it in decimal digits, as in -1.5e3; a text needs quotes"}
 		default:
 			v.Broken = false
 		}

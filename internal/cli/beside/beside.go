@@ -25,7 +25,7 @@ func Temporal(c *term.Console) *cobra.Command {
 			path := Find("agentscript-temporal")
 			if path == "" {
 				return term.Usagef("go install github.com/agentscript/agentscript/temporal/cmd/agentscript-temporal@"+at(c.Version)+" installs it",
-					"there is no command agentscript-temporal, neither beside agentscript nor on the path")
+					"there is no command agentscript-temporal, neither next to agentscript nor on the path")
 			}
 			return Run(c, path, args...)
 		},

@@ -100,7 +100,7 @@ func (s *Store) waits(step engine.Step, run string, alone bool) Waiting {
 		if step.Kind == engine.EffectExec {
 			how = `--result '{"code": 0, "stdout": "…", "stderr": "", "truncated": false}' | --failed TEXT | --again`
 		}
-		w.For = "whether " + string(step.Kind) + " " + step.Name + " was carried out, which nobody knows"
+		w.For = "whether " + string(step.Kind) + " " + step.Name + " was carried out, which is unknown"
 		if step.Request != nil {
 			w.Data = step.Request
 		}
@@ -221,7 +221,7 @@ func (s *Store) Onward(run, file string, err, failed error) {
 			d.Notes = append(d.Notes, diag.Note{Message: w.Step + " waits for " + w.For})
 			d.Help = append(d.Help, w.Line)
 		}
-		d.Help = append(d.Help, "then go on with "+s.Line("resume", run))
+		d.Help = append(d.Help, "then continue with "+s.Line("resume", run))
 	case engine.KindInput, engine.KindConfig, engine.KindStore, engine.KindReplay:
 		if e.Code == diag.RunLost {
 			return
@@ -231,20 +231,20 @@ func (s *Store) Onward(run, file string, err, failed error) {
 		d.Help = append(d.Help, s.larger(run, file, e))
 	case engine.KindTimeout:
 		if strings.Contains(e.Help, "--timeout") { // the time it took so far counts when it continues
-			d.Help = append(d.Help, "go on with "+s.Line("resume", run, "--timeout", "DURATION"))
+			d.Help = append(d.Help, "continue with "+s.Line("resume", run, "--timeout", "DURATION"))
 			return
 		}
-		d.Help = append(d.Help, "go on with "+s.Line("resume", run))
+		d.Help = append(d.Help, "continue with "+s.Line("resume", run))
 	default:
 		if again := s.Again(run, e); again != "" {
 			d.Help = append(d.Help, again)
 			return
 		}
 		if resumes(e.Kind) {
-			d.Help = append(d.Help, "go on with "+s.Line("resume", run))
+			d.Help = append(d.Help, "continue with "+s.Line("resume", run))
 			return
 		}
-		d.Help = append(d.Help, "mend it, and go on with "+s.Line("fork", run, "--script", file))
+		d.Help = append(d.Help, "fix it, and continue with "+s.Line("fork", run, "--script", file))
 	}
 }
 
@@ -257,7 +257,7 @@ func (s *Store) Again(run string, e *engine.Error) (line string) {
 		}
 		out, err := engine.DecodeOutcome(step.Outcome, engine.TypesOf().OrMaps())
 		if err == nil && out.Err != nil && out.Err.Code == e.Code && out.Err.Message == e.Message {
-			line = "that it failed was answered; go on without that answer: " + s.Line("fork", run, "--from", journal.Position(step.ID))
+			line = "that it failed was answered; continue without that answer: " + s.Line("fork", run, "--from", journal.Position(step.ID))
 		}
 		return err
 	})
@@ -274,18 +274,18 @@ func (s *Store) larger(run, file string, e *engine.Error) string {
 	switch {
 	case flag != "":
 	case e.Code == diag.UnknownPrice && strings.Contains(e.Help, "--prices"):
-		return "go on with a price for the model: " + s.Line("resume", run, "--prices", "FILE")
+		return "continue with a price for the model: " + s.Line("resume", run, "--prices", "FILE")
 	case e.Code == diag.UnknownPrice:
-		return "go on with a model that has a price: " + s.Line("fork", run, "--model", "provider/model")
+		return "continue with a model that has a price: " + s.Line("fork", run, "--model", "provider/model")
 	case strings.Contains(e.Help, "budget(depth"):
 		flag = s.limited(run, "max-depth")
 	case !strings.Contains(e.Help, "budget("): // of an answer that was cut off, without the reason
 		flag = s.limited(run, "max-tokens", "max-usd")
 	}
 	if flag == "" {
-		return "raise it in the script, and go on with " + s.Line("fork", run, "--script", file)
+		return "raise it in the script, and continue with " + s.Line("fork", run, "--script", file)
 	}
-	return "go on with a larger one: " + s.Line("resume", run, flag, "N")
+	return "continue with a larger one: " + s.Line("resume", run, flag, "N")
 }
 
 // limited returns the first of some flags of limits that a run was given, or "" if it was given none.

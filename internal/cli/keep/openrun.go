@@ -35,7 +35,7 @@ func (r *openRun) discard(ctx context.Context) error {
 	}
 	d, ok := r.OpenRun.(discards)
 	if !ok {
-		return engine.Errorf(engine.KindStore, diag.StoreFailed, "a run cannot be removed from such a store while it goes on")
+		return engine.Errorf(engine.KindStore, diag.StoreFailed, "a run cannot be removed from such a store while it is running")
 	}
 	err := d.Discard(context.WithoutCancel(ctx))
 	r.gone = err == nil

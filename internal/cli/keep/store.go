@@ -255,7 +255,7 @@ func (s *Store) pass(err error) bool {
 	s.mu.Unlock()
 	if first {
 		s.tell(&diag.Diagnostic{Severity: diag.Warning, Code: e.Code, Message: fmt.Sprintf("this run is not kept: %s", e.Message),
-			Help: []string{"it goes on without; name another file with --store, or turn this off with --ephemeral or " + setup.StoreVariable + "=off"}})
+			Help: []string{"it continues anyway; name another file with --store, or turn this off with --ephemeral or " + setup.StoreVariable + "=off"}})
 	}
 	return true
 }

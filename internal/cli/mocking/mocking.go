@@ -84,7 +84,7 @@ func Stood(m *mock.Model) diag.List {
 	if m == nil || len(m.Stood()) == 0 {
 		return nil
 	}
-	return diag.List{{Severity: diag.Info, Message: "not called, a value stood in: " + strings.Join(m.Stood(), ", "),
+	return diag.List{{Severity: diag.Info, Message: "not called, replaced by a value: " + strings.Join(m.Stood(), ", "),
 		Help: []string{"--mock-acts calls them"}}}
 }
 

@@ -25,7 +25,7 @@ type AliasFlags struct{ given []string }
 
 // AddTo adds --model-alias.
 func (f *AliasFlags) AddTo(set *pflag.FlagSet) {
-	set.StringArrayVar(&f.given, "model-alias", nil, "give a model another name: `fast=provider/model`; repeatable, overrides the names in agentscript.toml")
+	set.StringArrayVar(&f.given, "model-alias", nil, "use another name for a model: `fast=provider/model`; repeatable, overrides the names in agentscript.toml")
 }
 
 // Of returns the aliases of a project, overridden by those of the flags.
@@ -40,10 +40,10 @@ func (f *AliasFlags) Of(s *Settings) (Aliases, *term.Failure) {
 	for _, text := range f.given {
 		name, model, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, term.Usagef("write --model-alias fast=provider/model", "--model-alias %q gives no model", text)
+			return nil, term.Usagef("write --model-alias fast=provider/model", "--model-alias %q names no model", text)
 		}
 		if _, twice := own[name]; twice {
-			return nil, term.Usagef("", "--model-alias gives %q twice", name)
+			return nil, term.Usagef("", "--model-alias sets %q twice", name)
 		}
 		if err := check(name, model); err != nil {
 			return nil, term.Usagef("write --model-alias fast=provider/model", "--model-alias %q: %s", text, err)
@@ -53,7 +53,7 @@ func (f *AliasFlags) Of(s *Settings) (Aliases, *term.Failure) {
 	maps.Copy(all, own)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if _, chained := all[all[name]]; chained {
-			return nil, term.Usagef("name the model itself", "the alias %q stands for %q, which is an alias too", name, all[name])
+			return nil, term.Usagef("name the model itself", "the alias %q means %q, which is an alias too", name, all[name])
 		}
 	}
 	return all, nil
@@ -69,7 +69,7 @@ func check(name, model string) error {
 	case strings.TrimSpace(model) == "":
 		return fmt.Errorf("the alias %q names no model", name)
 	case strings.ContainsFunc(model, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
-		return fmt.Errorf("the alias %q stands for %q, and no model's name holds a blank", name, model)
+		return fmt.Errorf("the alias %q means %q, but names of models have no blanks", name, model)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func read(path string) (*file, *term.Failure) {
 	case errors.Is(err, fs.ErrNotExist) && !holds(filepath.Dir(path), FileName): // removed in the meantime
 		return &file{}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, term.Usagef("mend the link, or remove it", "%s: it is a link, and leads to no file", path)
+		return nil, term.Usagef("fix the link, or remove it", "%s: it is a link, and leads to no file", path)
 	case err != nil:
 		return nil, term.Usagef("", "%s: %s", path, term.FileProblem(err))
 	case !utf8.Valid(data):
@@ -111,7 +111,7 @@ func readText(path, text string) *file {
 	}
 	for _, m := range f.aliases() {
 		if _, chained := f.models[m.Text]; chained {
-			f.wrong(m.at, "name the model itself", "the alias %q stands for %q, which is an alias too", m.Key, m.Text)
+			f.wrong(m.at, "name the model itself", "the alias %q means %q, which is an alias too", m.Key, m.Text)
 		}
 	}
 	f.found.Sort()
@@ -137,7 +137,7 @@ func (f *file) parse() {
 		case first && bare != "":
 			f.wrong(f.spanOf(at, len(bare)), "put it in quotes", "a text is written in quotes")
 		case first && strings.Trim(f.text[at:min(at+1, len(f.text))], "\r\n#") == "":
-			f.wrong(f.spanOf(at, 1), "write it behind the =, or remove the line", "a value is missing")
+			f.wrong(f.spanOf(at, 1), "write it after the =, or remove the line", "a value is missing")
 		default:
 			f.wrong(f.spanOf(at, 1), "", "%s", strings.TrimPrefix(wrong.Error(), "toml: "))
 		}
@@ -251,7 +251,7 @@ func (f *file) table(name string) {
 		}
 		f.wrong(at, help, "the key %q is in no table", name)
 	case !is:
-		f.wrong(at, fmt.Sprintf("write [%s] on a line of its own, and its keys below", name), "%s is a table, not %s", name, named(f.values[name]))
+		f.wrong(at, fmt.Sprintf("write [%s] on its own line, and its keys below", name), "%s is a table, not %s", name, named(f.values[name]))
 	default:
 		for _, entry := range f.inOrder([]string{name}, entries) {
 			f.set(name, entry, entries[entry])
@@ -315,7 +315,7 @@ func (f *file) model(name string, v any, at diag.Span) {
 	model, is := v.(string)
 	help := `write name = "provider/model"`
 	if !is {
-		f.wrong(at, help, "an alias stands for a model in quotes, not %s", named(v))
+		f.wrong(at, help, "an alias is for a model in quotes, not %s", named(v))
 		return
 	}
 	if err := check(name, model); err != nil {

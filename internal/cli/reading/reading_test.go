@@ -38,8 +38,8 @@ read as P at level safe; nothing was repaired
 `},
 		{"Sure:\n{'name': 'é', \"age\": \"36\",}", generable.Options{}, `1:1: prose: Sure:; words around the value are not part of it (cost 0)
 2:1: chosen: {'name': 'é', "age": "36",}; it fits
-2:2: quotes: ' -> "; other quotes stand for those of JSON (cost 1)
-2:10: quotes in name: ' -> "; other quotes stand for those of JSON (cost 1)
+2:2: quotes: ' -> "; other quotes take the place of JSON's (cost 1)
+2:10: quotes in name: ' -> "; other quotes take the place of JSON's (cost 1)
 2:22: string to number in age: "36" -> 36; the type wants a number (cost 2)
 2:27: trailing comma in age; nothing follows the comma (cost 1)
 read as P at level safe; its repairs cost 5

@@ -108,7 +108,7 @@ func (s *session) writeSound(command string, texts map[string]string, files ...s
 				return s.wrong("", "%s: %s", file, term.FileProblem(err))
 			}
 		}
-		return s.wrong("write it nevertheless and mend it: "+command+"! "+script, "%s is not written, as it would have errors", script)
+		return s.wrong("write it anyway and fix it: "+command+"! "+script, "%s is not written, as it would have errors", script)
 	}
 	for _, file := range files {
 		said := "wrote " + file

@@ -113,7 +113,7 @@ func (v *verbs) hidden(text string) string {
 // worker that takes the run up checks whether the answer fits.
 func (v *verbs) answeredUnheard(ctx context.Context, s *keep.Store, info engine.RunInfo, to string, a engine.Answer) error {
 	if to == "" || strings.Contains(to, "/") && !strings.Contains(to, "@") {
-		return term.Usagef("name it as the script does, or by the whole id of the step", "no worker has the run %s, so that nobody says what it waits for", info.ID)
+		return term.Usagef("name it as the script does, or by the whole id of the step", "no worker has the run %s, so it is unknown what it waits for", info.ID)
 	}
 	if err := journal.Send(ctx, s, info.ID, to, "", v.who(), time.Now(), a); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	switch {
 	case to == "" && len(all) == 0:
 		if sent := keep.Sent(post); len(sent) > 0 {
-			return term.Usagef(s.Line("resume", info.ID)+" goes on with it", "run %s waits for no other answer: %s", info.ID, text.Visible(strings.Join(sent, ", ")))
+			return term.Usagef(s.Line("resume", info.ID)+" continues with it", "run %s waits for no other answer: %s", info.ID, text.Visible(strings.Join(sent, ", ")))
 		}
 		return term.Usagef("agentscript runs show "+info.ID, "run %s waits for nothing", info.ID)
 	case to == "" && len(all) > 1:
@@ -181,9 +181,9 @@ func (v *verbs) answered(ctx context.Context, s *keep.Store, info engine.RunInfo
 	case len(left) > 0:
 		said += fmt.Sprintf("; the run still waits for %s", text.Count(len(left), "answer"))
 	case info.Live:
-		said += "; the run goes on"
+		said += "; the run continues"
 	default:
-		said += "; the run goes on with " + s.Line("resume", info.ID)
+		said += "; the run continues with " + s.Line("resume", info.ID)
 	}
 	return v.took(info, to, left, said)
 }

@@ -44,8 +44,8 @@ that was sent but not yet taken, and one for how it ended. Import reads the file
 			return err
 		}
 		if info.Live {
-			v.c.Report(diag.List{{Severity: diag.Warning, Message: "run " + info.ID + " goes on: the file holds what it has done by now",
-				Help: []string{"what goes on from the file does the rest beside it: " + s.Line("cancel", info.ID) + " ends the one that goes on"}}}, nil)
+			v.c.Report(diag.List{{Severity: diag.Warning, Message: "run " + info.ID + " is still running: the file holds what it has done so far",
+				Help: []string{"a run continued from the file does the rest a second time: " + s.Line("cancel", info.ID) + " ends the running one"}}}, nil)
 		}
 		if cmd.Flags().Changed("output") {
 			return v.exportTo(ctx, s, info, to, force)
@@ -130,7 +130,7 @@ func (v *verbs) bring() *cobra.Command {
 	var as string
 	cmd := &cobra.Command{Use: "import FILE", Short: "Import a run from a file of export or --record", Long: `Import copies a run from a file into the store. What was granted to it elsewhere is not granted
 here: grant it when you resume the run. Import creates the store if it does not exist.`}
-	cmd.Flags().StringVar(&as, "as", "", "give the run this `ID`, if another run has its id")
+	cmd.Flags().StringVar(&as, "as", "", "import the run under this `ID`, if another run has its id")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return term.Usagef("usage: agentscript runs import FILE", "import takes one FILE, and got %d", len(args))
@@ -153,7 +153,7 @@ func (v *verbs) brought(ctx context.Context, file, as string) error {
 		r.head.ID = as
 	}
 	if r.head.ID == setup.Last || strings.HasPrefix(r.head.ID, "-") {
-		return term.Usagef("give it another one with --as ID", "no run can be named by the id %s", text.Visible(r.head.ID))
+		return term.Usagef("choose another one with --as ID", "no run can be named by the id %s", text.Visible(r.head.ID))
 	}
 	s, err := keep.To(ctx, v.c, v.store)
 	if err != nil {

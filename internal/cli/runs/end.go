@@ -67,7 +67,7 @@ func (v *verbs) cancel() *cobra.Command {
 		}{form, info.ID, statusOf(info)}, func() string { return info.ID + " " + statusOf(info) })
 		if printed == nil && info.Live {
 			return &term.Failure{Code: term.ExitFailed, Found: diag.List{{Message: "the process of the run has not ended it yet",
-				Help: []string{"it ends the run as soon as it goes on, and so does whoever resumes the run once the process is gone"}}}}
+				Help: []string{"it ends the run as soon as it continues; once the process is gone, resuming the run ends it"}}}}
 		}
 		return printed
 	})})

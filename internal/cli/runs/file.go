@@ -114,7 +114,7 @@ func (c *carried) warn(to *term.Console, file string) {
 	said := ""
 	switch {
 	case c.cut > 0:
-		said = fmt.Sprintf("%s is cut in line %d: what stands before it was taken over", file, c.cut)
+		said = fmt.Sprintf("%s is cut in line %d: what comes before it was imported", file, c.cut)
 	case c.end == nil:
 		said = fmt.Sprintf("%s does not say how the run ended: it was written while the run went on, or is cut", file)
 	default:

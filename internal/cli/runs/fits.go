@@ -17,7 +17,7 @@ func fits(w keep.Waiting, a engine.Answer) *term.Failure {
 	case a.Approved && w.Kind != engine.EffectApproval:
 		return term.Usagef("answer with "+w.Line, "%s asks for no approval: it waits for %s", w.Step, w.For)
 	case a.Again && (w.Kind == engine.EffectApproval || w.Kind == engine.EffectWait):
-		return term.Usagef("answer with "+w.Line, "--again is for steps of which nobody knows whether they were carried out, and %s waits for %s", w.Step, w.For)
+		return term.Usagef("answer with "+w.Line, "--again is for steps that may or may not have been carried out, and %s waits for %s", w.Step, w.For)
 	case a.Failed != nil && w.Kind == engine.EffectWait:
 		return term.Usagef("answer with "+w.Line, "%s waits for %s", w.Step, w.For)
 	case a.Result != nil && w.Kind == engine.EffectApproval && kindOf(w.Data) != "null" && kindOf(a.Result) != kindOf(w.Data):

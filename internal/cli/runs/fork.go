@@ -231,7 +231,7 @@ func (n *again) input(script *setup.Script, own *pflag.FlagSet, rest []string, s
 		}
 	})
 	if clash != "" {
-		return nil, term.Usagef("give the input with --input-json", "a parameter of the script has the name of the flag --%s", clash)
+		return nil, term.Usagef("pass the input with --input-json", "a parameter of the script has the name of the flag --%s", clash)
 	}
 	inJSON, inFile := own.Changed("input-json"), own.Changed("input-file")
 	if len(texts) == 0 && !inJSON && !inFile && !setup.AnyGiven(params) {

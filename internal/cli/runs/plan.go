@@ -99,14 +99,14 @@ func (p *plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "takes %s of %d", text.Count(p.Reused, "step"), p.Reused+p.Rest)
 	if len(p.Next) == 0 && p.Rest == 0 {
-		b.WriteString(", and does nothing anew")
+		b.WriteString(", and runs nothing")
 		return b.String()
 	}
 	if p.Cost.CostUSD > 0 {
 		fmt.Fprintf(&b, "; the others cost %s", keep.USD(p.Cost))
 	}
 	for _, next := range p.Next {
-		fmt.Fprintf(&b, "\ndoes anew %s: %s %s", text.Visible(next.Step), next.Kind, text.Visible(next.Name))
+		fmt.Fprintf(&b, "\nruns %s: %s %s", text.Visible(next.Step), next.Kind, text.Visible(next.Name))
 	}
 	for _, once := range p.Once {
 		fmt.Fprintf(&b, "\nmay do a second time %s: %s %s", text.Visible(once.Step), once.Kind, text.Visible(once.Name))

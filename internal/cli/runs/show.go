@@ -137,7 +137,7 @@ func endOf(s *keep.Store, r engine.RunInfo, waits []keep.Waiting) string {
 		}
 		b.WriteString("  " + w.Line + "\n")
 	}
-	onward := "\nit goes on with " + s.Line("resume", r.ID) + "\n"
+	onward := "\nit continues with " + s.Line("resume", r.ID) + "\n"
 	switch {
 	case r.Live:
 	case r.Status == engine.RunDone:

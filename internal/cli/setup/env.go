@@ -110,9 +110,9 @@ func parseEnv(file, text string) (map[string]string, diag.List) {
 		case !ok:
 			wrong(n, "write NAME=VALUE; a comment begins with #", "this line has no =")
 		case !envName().MatchString(name):
-			wrong(n, "a name has letters, digits and _, and does not begin with a digit", "what stands before = is no name")
+			wrong(n, "a name has letters, digits and _, and does not begin with a digit", "what comes before = is not a name")
 		case problem != "":
-			wrong(n, "a value ends on its line, quoted 'as it is' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
+			wrong(n, "a value ends on its line, quoted 'verbatim' or \"with \\n for a line end\"", "the value of %s %s", name, problem)
 		default:
 			vars[name] = value
 		}
@@ -140,7 +140,7 @@ func envValue(s string) (value, problem string) {
 		return "", "has no closing quote"
 	}
 	if rest := strings.TrimSpace(parts[3]); rest != "" && rest[0] != '#' {
-		return "", "goes on after its closing quote"
+		return "", "continues after its closing quote"
 	}
 	return parts[1] + escapes.Replace(parts[2]), ""
 }

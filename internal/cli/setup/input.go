@@ -37,7 +37,7 @@ func (s *Script) isFlow() bool { return s.MainNode() != nil && len(s.MainEntry.P
 // Gather collects the input of main from the arguments, a file or stdin, as options of a run.
 func Gather(c *term.Console, ctx context.Context, s *Script, in Input) ([]agentscript.RunOption, error) {
 	if in.JSON && in.File || len(in.Args) > 0 && (in.JSON || in.File) {
-		return nil, term.Usagef("give one of INPUT, --input-json and --input-file", "the input is given more than once")
+		return nil, term.Usagef("pass one of INPUT, --input-json and --input-file", "the input is passed more than once")
 	}
 	if in.flow = s.isFlow(); in.flow || s.MainNode() == nil {
 		return arguments(c, ctx, s.File, in)
@@ -115,7 +115,7 @@ func arguments(c *term.Console, ctx context.Context, file string, in Input) ([]a
 		_, named := args[p.of.Name]
 		switch {
 		case named && p.given:
-			return nil, term.Usagef("", "argument %s is given in --input-json and as --%s", p.of.Name, p.flag())
+			return nil, term.Usagef("", "argument %s is set in --input-json and as --%s", p.of.Name, p.flag())
 		case p.given:
 			args[p.of.Name] = p.value
 		case !named:
@@ -298,7 +298,7 @@ func checkPictures(v generable.Value) error {
 	for _, p := range pictures {
 		if !model.IsImageURL(p.URL) {
 			return engine.Errorf(engine.KindInput, diag.BadInput, "the picture %q is not an http, https or data URL", p.URL).
-				WithHelp("only an argument that is a picture by itself may name a file: main = agent(input = Image), or def main(picture = Image)")
+				WithHelp("only an argument that is itself a picture may name a file: main = agent(input = Image), or def main(picture = Image)")
 		}
 	}
 	return nil
@@ -336,7 +336,7 @@ func readAll(ctx context.Context, name string, open func() (io.ReadCloser, error
 		case r.err != nil:
 			return "", term.Usagef("", "%s: %s", name, term.FileProblem(r.err))
 		case len(r.data) > longestInput:
-			return "", term.Usagef("give a part of it, or a text that says where it is", "%s: it goes on after %d MiB, which is more than an input may have", name, longestInput>>20)
+			return "", term.Usagef("pass a part of it, or a text that says where it is", "%s: it has more than %d MiB, the limit of an input", name, longestInput>>20)
 		}
 		return string(r.data), nil
 	}

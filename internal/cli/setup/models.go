@@ -424,11 +424,11 @@ func (o *RunFlags) modelChoice() (modelChoice, *term.Failure) {
 		case one && (agent == "" || model == ""), text == "":
 			return choice, term.Usagef("write provider/model, or agent=provider/model", "--model %q names no model", text)
 		case one && choice.byAgent[agent] != "":
-			return choice, term.Usagef("", "--model is given twice for agent %q", agent)
+			return choice, term.Usagef("", "--model is set twice for agent %q", agent)
 		case one:
 			choice.byAgent[agent] = model
 		case choice.all != "":
-			return choice, term.Usagef("for one agent write agent=provider/model", "--model is given twice for all agents: %s and %s", choice.all, text)
+			return choice, term.Usagef("for one agent write agent=provider/model", "--model is set twice for all agents: %s and %s", choice.all, text)
 		default:
 			choice.all = text
 		}

@@ -155,7 +155,7 @@ func report(found *diag.List, p *policy.Policy, severity diag.Severity, call pol
 	if !is {
 		return
 	}
-	found.Add(&diag.Diagnostic{Code: diag.ToolDenied, Severity: severity, Span: at, Message: fmt.Sprintf(what+" is denied, whatever it is called with: %s", name, denied.Why()),
+	found.Add(&diag.Diagnostic{Code: diag.ToolDenied, Severity: severity, Span: at, Message: fmt.Sprintf(what+" is denied for all arguments: %s", name, denied.Why()),
 		Help: []string{"take the tool from the agent, or change the rule"}})
 }
 

@@ -35,7 +35,7 @@ func Readable(path string) *term.Failure {
 		return term.Usagef("write the path of a script; a variable of the shell may be empty", "the name of the FILE is empty")
 	}
 	if path == "-" {
-		return term.Usagef("`-` stands for an input; a script reads its neighbours and so needs a place", "a script is read from a file, not from stdin")
+		return term.Usagef("`-` means an input; a script reads its neighbours and so needs a place", "a script is read from a file, not from stdin")
 	}
 	info, err := os.Stat(path)
 	switch {

@@ -143,14 +143,14 @@ func (t *prompter) ask(ctx context.Context, r *engine.ApprovalRequest) (engine.D
 			if rest == "" {
 				return engine.Approve(), nil
 			}
-			t.tell("a yes takes nothing behind it: to change what is done write e and the JSON")
+			t.tell("a yes takes nothing after it: to change what is done write e and the JSON")
 			continue
 		case "n", "no":
 			return engine.Deny(strings.TrimLeft(rest, " ,:;.-")), nil
 		case "a", "always":
 			if r.Tool != "" && (rest == "" || rest == r.Tool) {
 				t.always[of] = true
-				t.tell("every further call of " + r.Tool + " by agent " + r.Agent + " in this run is approved, whatever its arguments are; what is denied stays so")
+				t.tell("every further call of " + r.Tool + " by agent " + r.Agent + " in this run is approved with any arguments; what is denied stays so")
 				return engine.Decision{Approved: true, Reason: "always"}, nil
 			}
 		case "e", "edit":

@@ -31,7 +31,7 @@ func (m *mutations) check(o *options) error {
 	case !m.on && m.seed != 0:
 		return term.Usagef("add --mutate", "--mutate-seed belongs to --mutate")
 	case m.on && o.update:
-		return term.Usagef("store them first", "--mutate does not go with --update: snapshots are of answers as they are")
+		return term.Usagef("store them first", "--mutate cannot be combined with --update: snapshots are of unchanged answers")
 	}
 	return nil
 }

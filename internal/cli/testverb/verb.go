@@ -112,7 +112,7 @@ func run(c *term.Console, o *options, flags *pflag.FlagSet, paths []string) erro
 	}
 	for _, flag := range []string{"list", "json", "junit", "mutate", "cover-out", "failed"} {
 		if flags.Changed(flag) {
-			return term.Usagef("leave one of them out", "--watch goes on, and --%s is of one run", flag)
+			return term.Usagef("leave one of them out", "--watch runs repeatedly, and --%s is of one run", flag)
 		}
 	}
 	ctx, quit := context.WithCancel(ctx)

@@ -90,7 +90,7 @@ func (t *Tree) draw(now time.Time, width, height int) {
 	hint := ""
 	switch {
 	case t.held:
-		hint = "held: p goes on"
+		hint = "held: p continues"
 	case t.Keys:
 		hint = "↑↓⏎ t p"
 	}

@@ -324,7 +324,7 @@ func TestKeys(t *testing.T) {
 ⟳ run  5.0s  ↑↓⏎ t p
 `)
 	held := press("p")
-	if !strings.Contains(held, "held: p goes on") {
+	if !strings.Contains(held, "held: p continues") {
 		t.Errorf("shown is\n%s", held)
 	}
 	s.is(engine.EventLog, "main", 0, &event.Log{Text: "printed meanwhile"})

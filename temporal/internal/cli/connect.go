@@ -245,7 +245,7 @@ func (s server) credentials(c *term.Console, o *client.Options) *term.Failure {
 	}
 	own := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.name}
 	if (s.cert == "") != (s.key == "") {
-		return term.Usagef("give both", "--tls-cert-path and --tls-key-path belong together")
+		return term.Usagef("set both", "--tls-cert-path and --tls-key-path belong together")
 	}
 	if s.cert != "" {
 		pair, err := tls.LoadX509KeyPair(s.cert, s.key)

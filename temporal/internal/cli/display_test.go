@@ -109,7 +109,7 @@ func TestWaitsWithoutWorker(t *testing.T) {
 		return regexp.MustCompile(id + ` +parked +2 `).MatchString(b.exec("temporal", on("runs", "ls", "--status", "parked")...).out)
 	})
 	file := filepath.Join(t.TempDir(), "run")
-	b.temporal(0, "goes on: the file holds what it has done by now", on("runs", "export", id, "-o", file)...)
+	b.temporal(0, "is still running: the file holds what it has done so far", on("runs", "export", id, "-o", file)...)
 	text, err := os.ReadFile(file)
 	if err != nil || bytes.Contains(text, []byte(`"status":"parked"`)) {
 		t.Errorf("%v, the file says how the run ended:\n%s", err, text)

@@ -82,7 +82,7 @@ func (f *follower) follow(ctx context.Context, from *temporal.Store, id string, 
 	}
 	failed := f.s.RunFailure(errorOf(info))
 	if t, ok := errors.AsType[*term.Failure](failed); ok && len(t.Found) > 0 {
-		t.Found[0].Help = append(t.Found[0].Help, f.verbStore(from).Line("show", id)+" shows what it did; "+f.verbStore(from).Line("fork", id)+" does the rest anew")
+		t.Found[0].Help = append(t.Found[0].Help, f.verbStore(from).Line("show", id)+" shows what it did; "+f.verbStore(from).Line("fork", id)+" does the rest again")
 	}
 	return failed
 }
@@ -189,11 +189,11 @@ func (f *follower) waitsForPerson(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d := &diag.Diagnostic{Code: diag.NeedsApproval, Message: "run " + f.id + " waits for a person, and goes on when it is answered"}
+	d := &diag.Diagnostic{Code: diag.NeedsApproval, Message: "run " + f.id + " waits for a person, and continues when it is answered"}
 	for _, w := range kept.Waits(post, f.id) {
 		d.Notes = append(d.Notes, diag.Note{Message: w.Step + " waits for " + w.For})
 		d.Help = append(d.Help, w.Line)
 	}
-	d.Help = append(d.Help, kept.Line("show", f.id, "--follow")+" goes on watching")
+	d.Help = append(d.Help, kept.Line("show", f.id, "--follow")+" continues watching")
 	return &term.Failure{Code: term.ExitWaiting, Found: diag.List{d}}
 }

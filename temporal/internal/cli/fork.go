@@ -26,10 +26,10 @@ func (v *verbs) addStart(f *pflag.FlagSet, s *startFlags) {
 
 // forking returns the flags of fork: those of run, but --store names where the other run is.
 func (v *verbs) forking() *runs.Forking {
-	lacks := []runs.Lacking{{Flag: "session", Instead: "a fork on the server goes on from what the session of its run held, and keeps nothing in one"}}
+	lacks := []runs.Lacking{{Flag: "session", Instead: "a fork on the server continues from what the session of its run held, and keeps nothing in one"}}
 	for _, name := range slices.Sorted(maps.Keys(unsupported)) {
 		if name != "store" {
-			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unsupported[name], "give it to the workers: agentscript temporal worker --"+name)})
+			lacks = append(lacks, runs.Lacking{Flag: name, Instead: cmp.Or(unsupported[name], "pass it to the workers: agentscript temporal worker --"+name)})
 		}
 	}
 	return &runs.Forking{Flags: func(f *pflag.FlagSet) { v.addStart(f, &v.forks) }, Lacks: lacks}

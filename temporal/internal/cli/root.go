@@ -82,7 +82,7 @@ func (v *verbs) dev() *cobra.Command {
 			return beside.Run(v.c, path, append([]string{"server", "start-dev"}, args...)...)
 		}
 		return &term.Failure{Code: term.ExitUsage, Found: diag.List{{
-			Message: "there is no server to start: neither agentscript-temporal-devserver nor temporal is beside this command or on the path",
+			Message: "there is no server to start: neither agentscript-temporal-devserver nor temporal is next to this command or on the path",
 			Help: []string{"go install github.com/agentscript/agentscript/temporal/devserver@latest, and name what it makes agentscript-temporal-devserver",
 				"or install the command temporal: https://docs.temporal.io/cli"},
 		}}}

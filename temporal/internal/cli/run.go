@@ -37,7 +37,7 @@ var unsupported = map[string]string{
 	"record": runsVerb + " export RUN writes a run to a file", "replay": "a run is replayed on this machine: agentscript run --replay FILE", "force": "", "trace": runsVerb + " show RUN --json has all steps",
 	"session-store": "",
 	"store":         "the server keeps the run", "ephemeral": "the server keeps the run", "watch": "a script that is edited runs on this machine: agentscript run --watch",
-	"tools": "a flow as JSON with tools of its own runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
+	"tools": "a flow as JSON with its own tools runs on this machine: agentscript run", "compat": "a flow as JSON in this mode runs on this machine: agentscript run",
 }
 
 // pendingRun is a run that is about to begin.
@@ -157,7 +157,7 @@ func (b *pendingRun) checkUnsupported() (problem *term.Failure) {
 	b.own.VisitAll(func(f *pflag.Flag) {
 		help, is := unsupported[f.Name]
 		if problem == nil && is && project.Given(b.own, f.Name) {
-			problem = term.Usagef(cmp.Or(help, "give it to the workers: agentscript temporal worker --"+f.Name), "agentscript temporal run takes no --%s", f.Name)
+			problem = term.Usagef(cmp.Or(help, "pass it to the workers: agentscript temporal worker --"+f.Name), "agentscript temporal run takes no --%s", f.Name)
 		}
 	})
 	return problem

@@ -354,7 +354,7 @@ func TestMissing(t *testing.T) {
 	if out := b.exec("temporal", "runs", "answer", id, "word", "--result", "1", "--task-queue", "nobody").out; !strings.Contains(out, "the answer is kept") {
 		t.Errorf("an answer while no worker runs: %s", out)
 	}
-	b.temporal(term.ExitUsage, "nobody says what it waits for", "runs", "answer", id, "--result", "1", "--task-queue", "nobody")
+	b.temporal(term.ExitUsage, "it is unknown what it waits for", "runs", "answer", id, "--result", "1", "--task-queue", "nobody")
 	b.temporal(term.ExitFailed, "no worker has the run", "runs", "cancel", id, "--task-queue", "nobody")
 	b.temporal(term.ExitUsage, "there is no such directory", "runs", "ls", "--blobs", "nowhere")
 	drained := b.worker("--task-queue", "nobody")

@@ -40,7 +40,7 @@ type waiter struct {
 }
 
 // ErrContinueAsNew is the error that ends a run to continue it as new.
-var ErrContinueAsNew error = &engine.Control{Why: "the run goes on in a new history"}
+var ErrContinueAsNew error = &engine.Control{Why: "the run continues in a new history"}
 
 // Activity is an activity of a run.
 type Activity struct {

@@ -141,7 +141,7 @@ func pictureBlock(img *model.Image) (*claudeBlock, error) {
 		media = img.MIME
 	}
 	if !ok || !strings.HasPrefix(media, "image/") {
-		return nil, &Unsupported{"is given a data URL that holds no picture", "write it as data:image/png;base64,… with the picture's own type"}
+		return nil, &Unsupported{"received a data URL that holds no picture", "write it as data:image/png;base64,… with the picture's own type"}
 	}
 	return &claudeBlock{Type: "image", Source: &claudeSource{Type: "base64", Media: media, Data: data}}, nil
 }

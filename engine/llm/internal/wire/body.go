@@ -162,7 +162,7 @@ func withTools(had, extra json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if json.Unmarshal(extra, &more) != nil {
-		return nil, &Unsupported{What: `takes "tools" as a list`, Help: `write extra = {"tools": [{"type": "..."}]}: what stands in it is added to the agent's tools`}
+		return nil, &Unsupported{What: `takes "tools" as a list`, Help: `write extra = {"tools": [{"type": "..."}]}: its items are added to the agent's tools`}
 	}
 	names := toolNames(all)
 	for name := range toolNames(more) {

@@ -33,7 +33,7 @@ func (p *Plan) cutPrompt(u model.Usage) *failure {
 		return nil
 	}
 	return &failure{
-		kind: engine.KindContextLength, help: "send less input, or give the server a larger window",
+		kind: engine.KindContextLength, help: "send less input, or configure a larger window on the server",
 		what: fmt.Sprintf("the server cut the prompt in silence: it read %d tokens of %d words", u.In, words),
 	}
 }

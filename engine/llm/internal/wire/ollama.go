@@ -149,7 +149,7 @@ func ollamaAsked(parts []model.Part) ([]ollamaMessage, error) {
 		_, data, ok := DataURL(p.Image.URL)
 		switch {
 		case !ok:
-			return nil, &Unsupported{"reads no images from the net, as " + quote(p.Image.URL), "give the picture as a data URL"}
+			return nil, &Unsupported{"reads no images from the net, as " + quote(p.Image.URL), "pass the picture as a data URL"}
 		case last.Content != "":
 			out = append(out, ollamaMessage{Role: "user", Images: []string{data}})
 		default:

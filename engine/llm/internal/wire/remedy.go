@@ -13,7 +13,7 @@ func (p *Plan) remedy(f *failure) string {
 	switch f.kind {
 	case engine.KindAuth:
 		if p.Hints.KeyEnv == "" {
-			return "the server at " + p.Origin + " wants credentials: check what stands in front of it"
+			return "the server at " + p.Origin + " wants credentials: check for a proxy in front of it"
 		}
 		return fmt.Sprintf("check that %s holds a valid key and that its account may use %s", p.Hints.KeyEnv, p.Model)
 	case engine.KindRateLimit:
@@ -25,7 +25,7 @@ func (p *Plan) remedy(f *failure) string {
 		return "the account's quota or credit is used up: check its plan and billing"
 	case engine.KindContextLength:
 		if p.Hints.Local {
-			return "send less input, or give the server a larger window (for Ollama: OLLAMA_CONTEXT_LENGTH)"
+			return "send less input, or configure a larger window on the server (for Ollama: OLLAMA_CONTEXT_LENGTH)"
 		}
 		return "send less input, or use a model with a larger context window"
 	case engine.KindRefused:

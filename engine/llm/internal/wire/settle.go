@@ -35,10 +35,10 @@ func (p *Plan) judge(r *model.Response) *failure {
 		return &failure{kind: engine.KindRefused, what: "the model refuses to answer", says: quote(p.Keys.String(strings.TrimSpace(r.Text() + " " + p.refusal)))}
 	case model.FinishUnknown:
 		if r.RawFinish == unfinished {
-			return &failure{kind: engine.KindTruncated, what: "the server gave the answer up without saying why", retryable: true, help: "try again; a model that repeats itself may be stopped by its server"}
+			return &failure{kind: engine.KindTruncated, what: "the server abandoned the answer without saying why", retryable: true, help: "try again; a model that repeats itself may be stopped by its server"}
 		}
 		if r.RawFinish == paused {
-			return &failure{kind: engine.KindTruncated, what: fmt.Sprintf("the provider paused the answer more than %d times to go on with tools of its own", mostPauses), code: r.RawFinish, help: "let it use fewer tools of its own"}
+			return &failure{kind: engine.KindTruncated, what: fmt.Sprintf("the provider paused the answer more than %d times to continue with its own tools", mostPauses), code: r.RawFinish, help: "let it use fewer of its own tools"}
 		}
 	}
 	calls := r.Calls()

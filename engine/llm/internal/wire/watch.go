@@ -59,7 +59,7 @@ func (w *watch) arm() {
 	if w.idle <= 0 {
 		return
 	}
-	cause := &stall{"the answer stopped midway and did not go on", w.idle, "try again, or allow more time between the pieces of an answer"}
+	cause := &stall{"the answer stopped midway and did not continue", w.idle, "try again, or allow more time between the pieces of an answer"}
 	w.timer = time.AfterFunc(w.idle, func() { w.cancel(cause) })
 }
 

@@ -325,7 +325,7 @@ func union(k *kept, more []string) []string {
 func (a *Authority) unsigned(ch *challenge) *engine.Error {
 	how := *a.how
 	at := fmt.Sprintf("MCP server %q at %s", a.spec.Name, a.spec.URL)
-	why := "nobody is signed in to " + at
+	why := "no one is signed in to " + at
 	switch {
 	case ch.more:
 		how.Scopes = ch.scopes

@@ -36,7 +36,7 @@ func (a *Authority) back(ways *remote.SignIns) (*back, error) {
 	}
 	l, err := net.Listen("tcp", at.Host)
 	if err != nil {
-		return nil, a.Failure("nobody can listen for the browser: %s", err.Error())
+		return nil, a.Failure("it is not possible to listen for the browser: %s", err.Error())
 	}
 	if ways.Redirect == "" {
 		at.Host = l.Addr().String()
@@ -82,4 +82,4 @@ func (a *Authority) back(ways *remote.SignIns) (*back, error) {
 	}}, nil
 }
 
-var errNobody = errors.New("nobody came back")
+var errNobody = errors.New("no one came back")

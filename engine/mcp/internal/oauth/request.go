@@ -83,11 +83,11 @@ func (a *Authority) request(ctx context.Context, at endpoint, grant string, para
 	case refused && no.ErrorCode == "":
 		return nil, "", a.Failure("%s answers the request for a token with HTTP %d", host, no.Response.StatusCode)
 	case refused:
-		return nil, no.ErrorCode, a.Failure("%s gives no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
+		return nil, no.ErrorCode, a.Failure("%s returned no token: %s", host, said(no.ErrorCode, no.ErrorDescription))
 	case err != nil:
-		return nil, "", a.asFailure(err, host+" gives no token")
+		return nil, "", a.asFailure(err, host+" returned no token")
 	case !strings.EqualFold(tok.Type(), "Bearer"):
-		return nil, "", a.Failure("%s gives a token of type %s, and only those are of use that whoever has them may use", host, tok.TokenType)
+		return nil, "", a.Failure("%s returned a token of type %s, and only bearer tokens are usable", host, tok.TokenType)
 	}
 	return tok, "", nil
 }

@@ -47,7 +47,7 @@ func (a *Authority) SignIn(ctx context.Context, ways *remote.SignIns) error {
 	k, err := a.begin(ctx, ways, ch)
 	if err != nil {
 		if context.Cause(ctx) == errNobody {
-			e := a.Failure("nobody came back from the browser within %s", wait.String())
+			e := a.Failure("no one came back from the browser within %s", wait.String())
 			e.Kind = engine.KindTimeout
 			return e.WithHelp("sign in before: %s", loginCommand(a.spec.URL, a.how))
 		}
@@ -75,7 +75,7 @@ func (a *Authority) begin(ctx context.Context, ways *remote.SignIns, ch *challen
 	}
 	switch {
 	case r.meta.AuthorizationEndpoint == "":
-		return nil, a.Failure("its authorization server %s signs nobody in", r.meta.Issuer)
+		return nil, a.Failure("its authorization server %s does not sign people in", r.meta.Issuer)
 	case onThisMachine(r.meta.AuthorizationEndpoint) && !onThisMachine(a.spec.URL): // it would make the browser act on this machine
 		return nil, a.Failure("its authorization server sends people to %s on this machine", r.meta.AuthorizationEndpoint)
 	}
@@ -161,7 +161,7 @@ func (a *Authority) register(ctx context.Context, ways *remote.SignIns, r *realm
 	case a.how.ID != "":
 		return at, a.Failure("%s does not read metadata documents of clients, and the script names one", r.meta.Issuer)
 	case r.meta.RegistrationEndpoint == "":
-		e := a.Failure("%s registers no clients by itself", r.meta.Issuer)
+		e := a.Failure("%s does not register clients automatically", r.meta.Issuer)
 		return at, e.WithHelp("register one there, with the redirect URL %s, and name it: oauth(id = \"...\"), agentscript mcp login --client-id", redirect)
 	}
 	methods := r.meta.TokenEndpointAuthMethodsSupported

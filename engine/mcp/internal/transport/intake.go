@@ -54,7 +54,7 @@ func (i *Intake) Reason() error {
 // count counts received bytes, and returns a breach if there are too many.
 func (i *Intake) count(n int) error {
 	if i.unasked.Add(int64(n)) > i.bounds.Unasked {
-		return Breach(fmt.Sprintf("it sent more than %d MB that nobody asked for", i.bounds.Unasked>>20))
+		return Breach(fmt.Sprintf("it sent more than %d MB unasked", i.bounds.Unasked>>20))
 	}
 	return nil
 }

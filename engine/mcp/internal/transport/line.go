@@ -88,7 +88,7 @@ func (c *lineConn) take(line []byte) {
 	if line[0] == '[' {
 		items, b.list = nil, true
 		if err := json.Unmarshal(line, &items); err != nil || !c.batches || len(items) == 0 || len(items) > MaxBatch {
-			c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on a line of its own", MaxBatch))
+			c.refuse(NoRequest(nil, "batches of up to %d messages are known to the protocol of 2025-03-26 and before: send each message on its own line", MaxBatch))
 			return
 		}
 	}
