@@ -48,6 +48,9 @@ type Branch interface {
 	Catch(err error) *Error
 	// Catchable is like Catch, for callers that only inspect the failure: the script does not continue after it here.
 	Catchable(err error) *Error
+	// Uncaught returns the error to return where Catch returns nil. If a sibling has ended the branch, this is why it
+	// ended, and not a failure that would have been caught.
+	Uncaught(err error) error
 	// Apart counts what the branch uses from now on separately, until the returned function is called, so that Catch
 	// can distinguish what never began from what was stopped.
 	Apart() (end func())

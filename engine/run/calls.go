@@ -63,7 +63,7 @@ func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error))
 		case err != nil:
 			e := c.b.Catchable(err)
 			if e == nil {
-				return -1, err
+				return -1, c.b.Uncaught(err)
 			}
 			if i == most-1 {
 				return -1, exec.WithNotes(e, failed)

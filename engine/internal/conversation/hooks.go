@@ -36,7 +36,7 @@ func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []gener
 		v, err := b.InvokeAs(kind, turn*len(list)+n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
 		failed := b.Catch(err)
 		if err != nil && failed == nil {
-			return err
+			return b.Uncaught(err)
 		}
 		if done != nil {
 			if wrong := done(f, v, failed); wrong != nil {

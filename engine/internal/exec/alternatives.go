@@ -27,7 +27,24 @@ func (b *Branch) Catch(err error) *engine.Error {
 // nobody could be asked, and if the flow itself is not at fault: a panic, a failing journal, a replay that differs from
 // its record, answers prepared for another flow, a limit on money without a known price, an assertion of a test.
 func (b *Branch) Catchable(err error) *engine.Error {
-	if err == nil || engine.IsControl(err) || b.Sched.Err() != nil {
+	if b.Sched.Err() != nil {
+		return nil
+	}
+	return b.ordinary(err)
+}
+
+// Uncaught returns the error with which the branch ends after an error that is not caught. If a sibling has ended the
+// branch, a failure that would have been caught otherwise is not what ended it, and must not be reported as the cause.
+func (b *Branch) Uncaught(err error) error {
+	if stop := b.Sched.Err(); engine.IsControl(stop) && b.ordinary(err) != nil {
+		return stop
+	}
+	return err
+}
+
+// ordinary returns a failure that a script may handle in a branch that continues, nil for any other error.
+func (b *Branch) ordinary(err error) *engine.Error {
+	if err == nil || engine.IsControl(err) {
 		return nil
 	}
 	e := engine.AsError(b.Locate(err, nil))
@@ -100,7 +117,7 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 		}
 		e := b.Catchable(err)
 		if e == nil {
-			return err
+			return b.Uncaught(err)
 		}
 		if i == n-1 {
 			return WithNotes(e, failed)

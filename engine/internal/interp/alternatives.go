@@ -53,7 +53,7 @@ func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 	b.Thread = before // a failure leaves nothing in the thread
 	failed := b.Catch(err)
 	if failed == nil {
-		return out, err
+		return out, b.Uncaught(err)
 	}
 	took(b, s.node, ways.AttemptFailed)
 	return flow.Attempted(s.node.Out(), out, failed), nil

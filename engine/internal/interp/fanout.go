@@ -81,7 +81,7 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 			if failed[i] = br.Catch(err); failed[i] != nil {
 				return nil
 			}
-			return err
+			return br.Uncaught(err)
 		})
 	})
 	if err == nil && slices.Contains(out, unrun) {

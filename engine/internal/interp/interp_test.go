@@ -294,3 +294,27 @@ func TestLoopWithANodeAsNext(t *testing.T) {
 		t.Errorf("got %s, %v", generable.JSON(out, nil), err)
 	}
 }
+
+// What a branch would have handled is not the error of the run if a sibling ended the branch first.
+func TestFailureThatEndsABranchIsReported(t *testing.T) {
+	enginetest.Schedulers(t, func(t *testing.T, s engine.Sched) {
+		c := enginetest.Compose()
+		fails := func(name string, wait bool) *flow.Node {
+			return c.Fn(c.Site("fn", name), engine.GoFunc(name, 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+				if wait { // until it must stop
+					_ = b.Wait(func() bool { return false })
+				}
+				return generable.Value{}, errors.New(name + " failed")
+			}), generable.StrT, generable.StrT)
+		}
+		main := c.Par(c.Site("par", ""), flow.ParOptions{Output: generable.AnyT},
+			c.Attempt(c.Site("attempt", ""), fails("attempted", true)),
+			c.Retry(c.Site("retry", ""), fails("retried", true), flow.RetryOptions{Max: 2}),
+			c.Par(c.Site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, fails("kept", true)),
+			fails("last", false))
+		c.Sound(t)
+		if _, err := run.Exec(s, &run.Spec{Node: main, Input: generable.StrOf("x")}); err == nil || !strings.Contains(err.Error(), "last failed") {
+			t.Error(err)
+		}
+	})
+}

@@ -38,7 +38,7 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 		} else {
 			e := b.Catchable(err)
 			if e == nil {
-				return out, err
+				return out, b.Uncaught(err)
 			}
 			failed = append(failed, e)
 			if turn+1 < o.Max || o.LastWins && given {

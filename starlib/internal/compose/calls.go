@@ -225,8 +225,12 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 	defer c.Env.Branch.Apart()()
 	out, err := starlark.Call(c.Thread(), c.Arg("f"), starlark.Tuple(c.Rest()), c.Kwargs)
 	if err != nil {
-		e := c.Env.Branch.Catch(s.Failure(err, diag.ScriptError))
+		failed := s.Failure(err, diag.ScriptError)
+		e := c.Env.Branch.Catch(failed)
 		if e == nil {
+			if stop := c.Env.Branch.Uncaught(failed); stop != failed {
+				return nil, stop
+			}
 			return nil, err
 		}
 		took(cover.AttemptFailed)

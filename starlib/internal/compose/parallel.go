@@ -207,7 +207,7 @@ func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) err
 	}
 	e := br.Catch(err)
 	if e == nil {
-		return err
+		return br.Uncaught(err)
 	}
 	o.took(cover.BranchFails)
 	if o.policy == keepErrors {
