@@ -112,12 +112,12 @@ func more(text string, t *generable.Type, res *lenient.Result) error {
 		default:
 			at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t\r\n,"))
 			line, col := place(text, at)
-			return around("it goes on after its value at line %d, column %d", line, col)
+			return around("more follows its value at line %d, column %d", line, col)
 		}
 	}
 	if last := strings.TrimRight(text, " \t\r\n"); begin < len(last) && strings.ContainsRune("{[", rune(text[begin])) && strings.HasSuffix(last, ",") {
 		line, col := place(text, len(last)-1)
-		return around("it goes on after its value at line %d, column %d", line, col)
+		return around("more follows its value at line %d, column %d", line, col)
 	}
 	return nil
 }
