@@ -54,11 +54,12 @@ test:
 
 ## race: the same tests under the race detector, which needs a C compiler
 #
-# The tests of the tree and of the pages read text in one goroutine and run commands that they build. The race detector
-# finds nothing more in them.
+# The packages of SEQUENTIAL start no goroutine, and those that use them concurrently are tested: the race detector finds
+# nothing more in their tests. Nor does it in tests of the built command, which skip themselves.
+SEQUENTIAL := internal/(arch|docs|tools/.*)|flowjson(/.*)?|generable/.*|starlib/internal/(analysis|cover|pythonisms|source|lint|doc|bounds)
 race:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(TESTFLAGS) \
-		$$($(GO) list $(ALL) | grep -v -x -e '.*/internal/arch' -e '.*/internal/docs')
+		$$($(GO) list $(ALL) | grep -v -x -E '$P/($(SEQUENTIAL))')
 
 ## check: every test at its full size, as the product is built: without cgo and without the race detector, which allocates itself
 check:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/internal/hang"
+	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // built is the command, built on demand for the tests that need it.
@@ -34,9 +35,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command returns the path of the built command.
+// command returns the path of the built command. Under the race detector it skips the test: the command has none.
 func command(t testing.TB) string {
 	t.Helper()
+	if testenv.RaceDetector {
+		t.Skip("the command is built without the race detector")
+	}
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "agentscript"); built.err != nil {
 			return
