@@ -29,6 +29,7 @@ func loadText(src string) (*agentscript.Module, error) {
 
 // Promise 26.90 (sound): loading takes time and memory linear in the length of the script, whatever it contains.
 func TestPromise_26_90_LinearLoading(t *testing.T) {
+	unraced(t)
 	sizes := []int{1 << 10, 32 << 10, 1 << 20}
 	if testing.Short() {
 		sizes = []int{256, 8 << 10}

@@ -32,6 +32,7 @@ func TestPromise_28_20_SmallAndLinear(t *testing.T) {
 		readingHeap(t)
 		return
 	}
+	unraced(t)
 	t.Run("small", decoderIsSmall)
 	t.Run("linear", readingIsLinear)
 	t.Run("speed", readingIsFast)
