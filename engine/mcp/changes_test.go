@@ -5,13 +5,10 @@ package mcp_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/fstest"
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
@@ -118,16 +115,7 @@ func answering(answer func(ctx context.Context, agent string, req *model.Request
 // driven runs a script that has the server good, with what its tools report, and returns the result.
 func driven(t *testing.T, transport string, models engine.Handler, script string, on func(engine.Event)) string {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	script = strings.ReplaceAll(declared(t, "good", "good", transport, ""), "EXE", strconv.Quote(exe)) + script
-	mod, err := agentscript.New(agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one"), agentscript.WithMCP(client(t))).
-		Load(t.Context(), fstest.MapFS{"main.star": {Data: []byte(script)}}, "main.star")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := load(t, client(t), models, declared(t, "good", "good", transport, "")+script)
 	res, err := mod.Start(hang.Context(t), agentscript.InputText("go"), agentscript.OnEvent(engine.EventTool, on)).Wait()
 	if err != nil {
 		t.Fatal(err)

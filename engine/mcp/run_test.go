@@ -87,8 +87,8 @@ func (r *ran) offered() (names []string) {
 	return names
 }
 
-// run runs a script. EXE in it is the test's binary, and URL the URL of the good server.
-func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentscript.RunOption) *ran {
+// load loads a script with a client, nil for none. EXE in the script is the test's binary.
+func load(t *testing.T, c, models engine.Handler, script string) *agentscript.Module {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -96,10 +96,6 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 	}
 	quoted, _ := json.Marshal(exe)
 	script = strings.ReplaceAll(script, "EXE", string(quoted))
-	models, err := scripted.Read(strings.NewReader(strings.ReplaceAll(answers, "\n{", "\n{\"agent\": \"main\", ")), "answers")
-	if err != nil {
-		t.Fatal(err)
-	}
 	options := []agentscript.Option{agentscript.WithModels(models), agentscript.WithDefaultModel("scripted/one")}
 	if c != nil {
 		options = append(options, agentscript.WithMCP(c))
@@ -110,6 +106,17 @@ func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentsc
 	if err != nil {
 		t.Fatal(err)
 	}
+	return mod
+}
+
+// run runs a script with the answers of its models.
+func run(t *testing.T, c engine.Handler, script, answers string, opts ...agentscript.RunOption) *ran {
+	t.Helper()
+	models, err := scripted.Read(strings.NewReader(strings.ReplaceAll(answers, "\n{", "\n{\"agent\": \"main\", ")), "answers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := load(t, c, models, script)
 	r := &ran{models: models}
 	var mu sync.Mutex
 	res, err := mod.Start(t.Context(), append(opts, agentscript.InputText("go"), agentscript.OnEvent(engine.EventAll, func(e engine.Event) {

@@ -50,9 +50,10 @@ func TestPromise_13_34_Visits(t *testing.T) {
 		}
 		unit := strings.Join(some, "")
 		name := fmt.Sprintf("random %d %q", i, unit)
-		families[name+" escaped"], again[name+" escaped"] = func(n int) string { return html.EscapeString("{" + strings.Repeat(unit, n/8/len(unit)+1)) }, 6
+		plain := func(n int) string { return "{" + strings.Repeat(unit, n/8/len(unit)+1) }
+		families[name] = plain
+		families[name+" escaped"], again[name+" escaped"] = func(n int) string { return html.EscapeString(plain(n)) }, 6
 		families[name+" in lines"], again[name+" in lines"] = func(n int) string { return strings.Repeat("id: "+unit+"\n", n/8/len(unit)+1) }, 6
-		families[name] = func(n int) string { return "{" + strings.Repeat(unit, n/8/len(unit)+1) }
 	}
 	for name, make := range families {
 		for i, n := range []int{1 << 12, long, 1 << 12} {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/agentscript/agentscript"
 	"github.com/agentscript/agentscript/engine"
-	"github.com/agentscript/agentscript/engine/event"
 	"github.com/agentscript/agentscript/engine/llm"
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/engine/model"
@@ -138,11 +137,7 @@ func TestPromise_17_10_RetryAfter(t *testing.T) {
 	s = serving(t, llmtest.Reply{In: 10}, llmtest.Reply{Text: "ok", In: 3, Out: 4}) // an answer without a text is asked for again
 	mod = loaded(t, agentscript.New(agentscript.WithModels(allProviders(t, s, longest(llm.RetryPolicy{}), llm.WithClock(llmtest.NewClock()))), agentscript.WithDefaultModel("openai/m")), judges)
 	var used model.Usage
-	_, err := mod.Start(t.Context(), input("x"), agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-		if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
-			used = used.Add(*d.Usage)
-		}
-	})).Wait()
+	_, err := mod.Start(t.Context(), input("x"), summing(&used)).Wait()
 	if err != nil || used.In != 13 || used.Out != 4 {
 		t.Errorf("%+v, %v", used, err)
 	}

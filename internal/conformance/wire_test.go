@@ -66,11 +66,7 @@ func overTheWire(t *testing.T, name, src string, in agentscript.RunOption, repli
 	s := serving(t, replies...)
 	mod := loaded(t, agentscript.New(agentscript.WithModels(connected(t, s)), agentscript.WithDefaultModel(name)), src)
 	var used model.Usage
-	res, err := mod.Start(t.Context(), in, agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
-		if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
-			used = used.Add(*d.Usage)
-		}
-	})).Wait()
+	res, err := mod.Start(t.Context(), in, summing(&used)).Wait()
 	var bodies []map[string]any
 	for _, r := range s.Requests() {
 		body, err := r.JSON()
@@ -110,4 +106,13 @@ func messages(body map[string]any) []string {
 		out = append(out, fmt.Sprintf("%v: %v", m["role"], m["content"]))
 	}
 	return out
+}
+
+// summing adds the usage of each effect of a run to sum.
+func summing(sum *model.Usage) agentscript.RunOption {
+	return agentscript.OnEvent(engine.EventEffect, func(e engine.Event) {
+		if d, ok := e.Data.(*event.Effect); ok && d.Usage != nil {
+			*sum = sum.Add(*d.Usage)
+		}
+	})
 }
