@@ -156,6 +156,7 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 		if failed[i] = br.Catchable(err); failed[i] != nil {
 			return false, failed[i]
 		}
+		err = br.Uncaught(err)
 		return !engine.IsControl(err), err // a failure that nobody may handle ends the race
 	}
 	i, lost, known, err := b.chosen(e, n)

@@ -311,6 +311,8 @@ func TestFailureThatEndsABranchIsReported(t *testing.T) {
 			c.Attempt(c.Site("attempt", ""), fails("attempted", true)),
 			c.Retry(c.Site("retry", ""), fails("retried", true), flow.RetryOptions{Max: 2}),
 			c.Par(c.Site("par", ""), flow.ParOptions{OnError: flow.OnErrorKeep}, fails("kept", true)),
+			c.Race(c.Site("race", ""), flow.FirstOptions{}, fails("raced", true), fails("raced too", true)),
+			c.Fallback(c.Site("fallback", ""), flow.FirstOptions{}, fails("tried", true), fails("tried too", true)),
 			fails("last", false))
 		c.Sound(t)
 		if _, err := run.Exec(s, &run.Spec{Node: main, Input: generable.StrOf("x")}); err == nil || !strings.Contains(err.Error(), "last failed") {
