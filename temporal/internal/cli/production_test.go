@@ -142,15 +142,14 @@ func TestWorkerFirst(t *testing.T) {
 		return cmd, errs
 	}
 	cmd, errs := begin()
-	begun := time.Now()
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != term.ExitInterrupted || time.Since(begun) > 5*time.Second {
-		t.Errorf("exit %d after %s\n%s", code, time.Since(begun), errs)
+	if code := cmd.ProcessState.ExitCode(); code != term.ExitInterrupted {
+		t.Errorf("exit %d\n%s", code, errs)
 	}
-	begun = time.Now()
+	begun := time.Now()
 	b.temporal(term.ExitProvider, "no Temporal server is reached at "+at, "worker", "--wait", "2s")
-	if took := time.Since(begun); took < 2*time.Second || took > 10*time.Second {
+	if took := time.Since(begun); took < 2*time.Second {
 		t.Errorf("it waited for %s", took)
 	}
 	path := serverPath(t) // what is tested above needs no server
