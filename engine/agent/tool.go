@@ -74,13 +74,19 @@ func (c *checker) checkPolicy(p *policy.Policy, who string, tools []*Tool, serve
 		calls[i] = t.Call()
 	}
 	names := text.Each(servers, func(s *remote.Server) string { return s.Name })
-	found := slices.DeleteFunc(p.Unknown(calls), func(u policy.Unknown) bool { return u.Served(names) })
-	for _, u := range found {
+	found := 0
+	for u := range p.Unknown(calls) {
+		if u.Served(names) {
+			continue
+		}
 		if d := c.Errorf(diag.UnknownRule, u.At.Or(c.at), "%s", u.Message(who)); !c.Full(d) {
 			d.Helpf("%s", u.Help(calls))
 		}
+		if found++; found > diag.MostAlike {
+			break // no more are shown, and many agents may have the policy
+		}
 	}
-	return len(found) == 0
+	return found == 0
 }
 
 // Parameters returns the schema of the tool's parameters, an empty one if it declares none.

@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -225,15 +226,16 @@ func (u *Unknown) Served(servers []string) bool {
 // Unknown returns the patterns that name none of the tools, an argument that their tool does not have, or a value that
 // the argument cannot have. Such typing mistakes would otherwise go unnoticed. A name with a * may match nothing, and
 // rules that deny or ask ignore case. Only the Name and the Params of each tool are used.
-func (p *Policy) Unknown(tools []Call) []Unknown {
-	var found []Unknown
-	for i, r := range slices.Concat(p.deny, p.ask, p.allow) {
-		if u, ok := r.unknown(tools, i >= len(p.deny)+len(p.ask)); ok {
+func (p *Policy) Unknown(tools []Call) iter.Seq[Unknown] {
+	return func(yield func(Unknown) bool) {
+		for i, r := range slices.Concat(p.deny, p.ask, p.allow) {
+			u, ok := r.unknown(tools, i >= len(p.deny)+len(p.ask))
 			if u.At = r.at; !u.At.IsValid() {
 				u.At = p.span
 			}
-			found = append(found, u)
+			if ok && !yield(u) {
+				return
+			}
 		}
 	}
-	return found
 }

@@ -247,7 +247,7 @@ func TestPromise_1_9_TestCommand(t *testing.T) {
 	}
 	script := read(t, ".ci/run")
 	_, stage, found := strings.Cut(script, "command=$(readme \"$test_line\")\n")
-	if stage, _, _ = strings.Cut(stage, "\nbegin "); !found || !strings.Contains(stage, "\nbash -euo pipefail -c \"$command\"\n") {
+	if stage, _, _ = strings.Cut(stage, "\nbegin "); !found || !strings.Contains(stage, "\ntests bash -euo pipefail -c \"$command\"\n") {
 		t.Error(".ci/run does not run what it reads from the README")
 	}
 }

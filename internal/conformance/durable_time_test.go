@@ -240,13 +240,16 @@ def main(x = str):
 
 	t.Run("a run that stays", func(t *testing.T) {
 		w := newTimeWorld(t)
-		eng, mod := w.engine(a + "def main(x = str):\n    a(\"40m\")\n    wait(\"word\")\n    return a(x)\n")
+		eng, mod := w.engine(around("    a(\"40m\")\n    wait(\"word\")\n    return a(x)\n", `budget(wall = "2h")`))
 		run := mod.Start(t.Context(), agentscript.Input("15m"), anHour())
 		hang.Until(t, "it waits", func() bool {
 			info, err := eng.Run(t.Context(), run.ID())
 			return err == nil && info.Waiting == 1
 		})
-		time.Sleep(10 * time.Millisecond) // there are only a few instructions from the row to the wait
+		// The row precedes the rest of the run by a few instructions. All limits stand still together; that of the node has a timer.
+		ended, end := context.WithCancel(t.Context())
+		end()
+		hang.Until(t, "the limits stand still", func() bool { return w.clock.Awaited(ended, 80*time.Minute) != nil })
 		w.clock.Pass(24 * time.Hour)
 		w.answer(eng, run.ID())
 		if out, err := run.Wait(); err != nil || out.Text() != "15m" {

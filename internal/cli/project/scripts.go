@@ -28,7 +28,7 @@ func (s *Settings) Unknown(file string, tools []policy.Call, servers []string) (
 	}
 	var wrong diag.List
 	var all *scripts
-	for _, u := range p.Unknown(tools) {
+	for u := range p.Unknown(tools) {
 		if u.Served(servers) {
 			continue
 		}

@@ -52,7 +52,7 @@ func known(p *policy.Policy, who string, modules ...*agentscript.Module) *term.F
 		calls, served = append(calls, own...), append(served, servers...)
 	}
 	var found diag.List
-	for _, u := range p.Unknown(calls) {
+	for u := range p.Unknown(calls) {
 		if !u.Served(served) {
 			found.Add(term.Usagef(u.Help(calls), "%s", u.Message(who)).Found...)
 		}
