@@ -63,7 +63,8 @@ func TestPromise_30_51_ShortRuns(t *testing.T) {
 	}
 	median := func(all []time.Duration) time.Duration { slices.Sort(all); return all[len(all)/2] }
 	t.Logf("a kept run takes %v, and %v of a processor; one that is not %v, and %v", median(took[0]), median(used[0]), median(took[1]), median(used[1]))
-	if by := median(used[0]) - median(used[1]); by > 2*more { // of a processor that others use too
+	// Time of a processor, which others use too: on a slow one, more than the bar is wrong only beside what the run takes.
+	if by := median(used[0]) - median(used[1]); by > 2*more && by > 2*median(used[1]) {
 		t.Errorf("a kept run uses %v more", by)
 	}
 }
