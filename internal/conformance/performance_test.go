@@ -199,13 +199,11 @@ func TestPromise_12_3_LinearFanOut(t *testing.T) {
 func TestPromise_12_4_ParkedRun(t *testing.T) {
 	unraced(t)
 	for _, w := range waits {
-		f := parkedFlow(t, 2000, w.src, w.input)
-		t.Logf("%s: %.0f bytes of heap, %.0f of stack, %.2f goroutines", w.name, f.heap, f.stack, f.goroutines)
 		stack := 8.0
 		if !w.input {
 			stack *= 2 // the interpreter is on it too
 		}
-		f.within(t, w.name, 4, stack)
+		within(t, w.name, 4, stack, func() footprint { return parkedFlow(t, 2000, w.src, w.input) })
 	}
 }
 
