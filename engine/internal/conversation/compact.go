@@ -116,7 +116,7 @@ func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []m
 		return summaryBegins + strings.TrimSpace(out.Response.Text()), "summed up", nil
 	}
 	if t.b.Catch(failed) == nil { // the branch or the run must stop
-		return "", "", failed
+		return "", "", t.b.Uncaught(failed)
 	}
 	return summaryBegins + transcribed(old, maxExtracted), "cut short, as the summary failed: " + failed.Message, nil
 }

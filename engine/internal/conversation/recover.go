@@ -203,7 +203,7 @@ func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over b
 		failed := m.b.Catch(err)
 		switch {
 		case failed == nil, failed.Code == diag.WrongTypeAtBoundary && r.Do == agent.RemedyAsk: // a value that is not a remedy is a mistake in the script
-			m.failure, m.ends = engine.AsError(err), true
+			m.failure, m.ends = engine.AsError(m.b.Uncaught(err)), true
 			return asked, false, true
 		case failed.Verdict != nil:
 			m.decided(remedyOf(failed.Verdict))

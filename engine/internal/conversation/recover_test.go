@@ -1,15 +1,19 @@
 package conversation_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agentscript/agentscript/diag"
 	"github.com/agentscript/agentscript/engine"
 	"github.com/agentscript/agentscript/engine/agent"
+	"github.com/agentscript/agentscript/engine/flow"
 	"github.com/agentscript/agentscript/engine/internal/enginetest"
 	"github.com/agentscript/agentscript/engine/model"
+	"github.com/agentscript/agentscript/engine/run"
 	"github.com/agentscript/agentscript/generable"
 )
 
@@ -72,6 +76,36 @@ func TestFixRefuses(t *testing.T) {
 	if got := strings.Join(c.Codes(), " "); got != string(diag.CannotJoin)+" "+string(diag.AlreadyPlaced) {
 		t.Errorf("reported %s", got)
 	}
+}
+
+// A fixer that fails because a sibling has ended its branch is not why the run failed.
+func TestFixerThatASiblingEnds(t *testing.T) {
+	enginetest.Schedulers(t, func(t *testing.T, s engine.Sched) {
+		c := enginetest.Compose()
+		var begun atomic.Bool
+		fails := func(name string, in *generable.Type, wait func(b engine.Branch)) *flow.Node {
+			return c.Fn(c.Site("fn", name), engine.GoFunc(name, 1, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
+				wait(b)
+				return generable.Value{}, errors.New(name + " failed")
+			}), in, generable.StrT)
+		}
+		fixer := fails("fixer", agent.ToolFailureType, func(b engine.Branch) {
+			begun.Store(true)
+			b.Wake()
+			_ = b.Wait(func() bool { return false }) // until it must stop
+		})
+		last := fails("last", generable.StrT, func(b engine.Branch) { _ = b.Wait(begun.Load) })
+		recipe := &agent.Recovery{BadArgs: []agent.Remedy{{Do: agent.RemedyFix, Fixer: c.Fix(c.Site("fix", ""), fixer)}}}
+		search := &agent.Tool{Name: "search", Params: enginetest.Schema(t, "search", generable.Field{Name: "q", Type: generable.StrT}), Class: engine.ClassRead, OnError: recipe,
+			Run: engine.GoFunc("search", 1, func(engine.Branch, []generable.Value) (generable.Value, error) { return generable.StrOf("found"), nil })}
+		a := c.Agent(c.Site("agent", "a"), &agent.Spec{Name: "a", Prompt: "Search.", Tools: []*agent.Tool{search}})
+		main := c.Par(c.Site("par", ""), flow.ParOptions{Output: generable.AnyT}, a, last)
+		c.Sound(t)
+		answers := &enginetest.Answers{Next: []model.Response{enginetest.Calls("search", `{"q": [1]}`)}}
+		if _, err := run.Exec(s, &run.Spec{Node: main, Input: generable.StrOf("?"), Handler: answers, Model: "test/model"}); err == nil || !strings.Contains(err.Error(), "last failed") {
+			t.Error(err)
+		}
+	})
 }
 
 func TestParseSeverity(t *testing.T) {
