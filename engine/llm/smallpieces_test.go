@@ -99,7 +99,7 @@ func TestPromise_26_124_SmallPieces(t *testing.T) {
 		"ollama calls":          {"ollama/a", "", "{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{}}}]}}\n", "{\"message\":{\"content\":\".\"},\"done\":true}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			size := 12 << 20
+			size := 4 << 20
 			switch {
 			case testing.Short():
 				size = 256 << 10

@@ -32,27 +32,21 @@ func loadIn(ctx context.Context, src string) (*agentscript.Module, error) {
 // Promise 26.90 (sound): loading takes time and memory linear in the length of the script, whatever it contains.
 func TestPromise_26_90_LinearLoading(t *testing.T) {
 	unraced(t)
-	sizes := []int{1 << 10, 32 << 10, 1 << 20}
-	if testing.Short() {
+	sizes := []int{1 << 10, 16 << 10, 256 << 10}
+	switch {
+	case os.Getenv("AGENTSCRIPT_BOUNDS") != "": // up to the usual limit and beyond it, which takes minutes
+		sizes = []int{1 << 10, 32 << 10, 1 << 20, 10 << 20}
+	case testing.Short():
 		sizes = []int{256, 8 << 10}
 	}
 	for _, name := range slices.Sorted(maps.Keys(families)) {
 		t.Run(name, func(t *testing.T) {
-			linear(t, append(sizes, larger(name)...), families[name], func(ctx context.Context, src string) {
+			linear(t, sizes, families[name], func(ctx context.Context, src string) {
 				_, err := loadIn(ctx, src)
 				boundedFindings(t, err, len(src))
 			})
 		})
 	}
-}
-
-// larger returns the size beyond the usual limit with which a family is tried: two of the families each time, all if
-// AGENTSCRIPT_BOUNDS is set, which takes some minutes.
-func larger(name string) []int {
-	if os.Getenv("AGENTSCRIPT_BOUNDS") == "" && (testing.Short() || name != "chain+" && name != "undefined") {
-		return nil
-	}
-	return []int{10 << 20}
 }
 
 // boundedFindings checks that the list of findings, and everything rendered from it, stays readable.
@@ -309,6 +303,9 @@ func (b beside) Stat(name string) (fs.FileInfo, error) {
 func TestPromise_26_93_MemoryOfLoading(t *testing.T) {
 	unraced(t)
 	const size = 256 << 10
+	if _, err := loadText("main = 1\n"); err != nil { // initializes what is made once for all
+		_ = err.Error()
+	}
 	for i, name := range slices.Sorted(maps.Keys(families)) {
 		if strings.Contains(name, ">>") || strings.Contains(name, "×") {
 			continue // the nodes that it makes when it is executed take memory
@@ -318,9 +315,6 @@ func TestPromise_26_93_MemoryOfLoading(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			src := families[name](size)
-			if _, err := loadText(src); err != nil { // initializes what is made once for all
-				_ = err.Error()
-			}
 			var before, after, settled runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
