@@ -41,16 +41,14 @@ type Branch interface {
 	// Wake makes every waiting branch of the run call its ready function again.
 	Wake()
 
-	// Catch returns the failure that a script may handle and continue after. It returns nil if the script may not:
-	// when the branch must stop (cancelled, out of time, ended by a sibling), when a limit of the whole run is
-	// reached, and when the fault is not the flow's own: a panic, a journal that fails, a replay that differs from
-	// its record.
-	Catch(err error) *Error
+	// Catch returns the failure that a script may handle and continue after. If the script may not, failed is nil and
+	// ends is the error to return: when the branch must stop (cancelled, out of time, ended by a sibling), when a limit
+	// of the whole run is reached, and when the fault is not the flow's own: a panic, a journal that fails, a replay
+	// that differs from its record. If a sibling has ended the branch, ends is why, and not a failure that would have
+	// been caught. Both are nil if err is.
+	Catch(err error) (failed *Error, ends error)
 	// Catchable is like Catch, for callers that only inspect the failure: the script does not continue after it here.
-	Catchable(err error) *Error
-	// Uncaught returns the error to return where Catch returns nil. If a sibling has ended the branch, this is why it
-	// ended, and not a failure that would have been caught.
-	Uncaught(err error) error
+	Catchable(err error) (failed *Error, ends error)
 	// Apart counts what the branch uses from now on separately, until the returned function is called, so that Catch
 	// can distinguish what never began from what was stopped.
 	Apart() (end func())

@@ -61,9 +61,9 @@ func (c Calls) Retry(most int, body func(i int, br engine.Branch) (bool, error))
 		case err == nil && done:
 			return i, nil
 		case err != nil:
-			e := c.b.Catchable(err)
-			if e == nil {
-				return -1, c.b.Uncaught(err)
+			e, ends := c.b.Catchable(err)
+			if ends != nil {
+				return -1, ends
 			}
 			if i == most-1 {
 				return -1, exec.WithNotes(e, failed)

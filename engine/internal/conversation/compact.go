@@ -115,8 +115,8 @@ func (t *conversation) inShort(c *agent.Compression, req *model.Request, old []m
 	if failed == nil {
 		return summaryBegins + strings.TrimSpace(out.Response.Text()), "summed up", nil
 	}
-	if t.b.Catch(failed) == nil { // the branch or the run must stop
-		return "", "", t.b.Uncaught(failed)
+	if _, ends := t.b.Catch(failed); ends != nil { // the branch or the run must stop
+		return "", "", ends
 	}
 	return summaryBegins + transcribed(old, maxExtracted), "cut short, as the summary failed: " + failed.Message, nil
 }

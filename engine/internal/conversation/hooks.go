@@ -34,9 +34,9 @@ func eachHook(b *exec.Branch, a *agent.Spec, kind string, turn int, args []gener
 	list := hooks(b, a, kind)
 	for n, f := range list {
 		v, err := b.InvokeAs(kind, turn*len(list)+n, f, args[:min(len(args), max(f.Info().Params, 0))]...)
-		failed := b.Catch(err)
-		if err != nil && failed == nil {
-			return b.Uncaught(err)
+		failed, ends := b.Catch(err)
+		if ends != nil {
+			return ends
 		}
 		if done != nil {
 			if wrong := done(f, v, failed); wrong != nil {

@@ -200,10 +200,13 @@ func (m *recovery) fix(r *agent.Remedy, before int) (asked int, answered, over b
 		case err == nil:
 			return asked, true, m.follow(&verdict)
 		}
-		failed := m.b.Catch(err)
+		failed, ends := m.b.Catch(err)
 		switch {
-		case failed == nil, failed.Code == diag.WrongTypeAtBoundary && r.Do == agent.RemedyAsk: // a value that is not a remedy is a mistake in the script
-			m.failure, m.ends = engine.AsError(m.b.Uncaught(err)), true
+		case ends != nil:
+			m.failure, m.ends = engine.AsError(ends), true
+			return asked, false, true
+		case failed.Code == diag.WrongTypeAtBoundary && r.Do == agent.RemedyAsk: // a value that is not a remedy is a mistake in the script
+			m.failure, m.ends = engine.AsError(err), true
 			return asked, false, true
 		case failed.Verdict != nil:
 			m.decided(remedyOf(failed.Verdict))

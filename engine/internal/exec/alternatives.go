@@ -14,32 +14,34 @@ import (
 	"github.com/agentscript/agentscript/generable"
 )
 
-// Catch returns the failure that the script handles here before it continues, nil if it must not handle it: see
-// [Branch.Catchable].
-func (b *Branch) Catch(err error) *engine.Error {
-	e := b.Catchable(err)
-	b.WentOn(e)
-	return e
+// Catch returns the failure that the script handles here before it continues, or the error with which the branch ends if
+// it must not handle it: see [Branch.Catchable].
+func (b *Branch) Catch(err error) (failed *engine.Error, ends error) {
+	failed, ends = b.Catchable(err)
+	b.WentOn(failed)
+	return failed, ends
 }
 
-// Catchable returns the failure that a script may handle and continue after. It returns nil if the branch must stop
-// (cancelled, out of time, ended by a sibling), if a limit of the whole run is reached, if a person must decide but
-// nobody could be asked, and if the flow itself is not at fault: a panic, a failing journal, a replay that differs from
-// its record, answers prepared for another flow, a limit on money without a known price, an assertion of a test.
-func (b *Branch) Catchable(err error) *engine.Error {
-	if b.Sched.Err() != nil {
-		return nil
+// Catchable returns the failure that a script may handle and continue after. It returns the error with which the branch
+// ends instead if the branch must stop (cancelled, out of time, ended by a sibling), if a limit of the whole run is
+// reached, if a person must decide but nobody could be asked, and if the flow itself is not at fault: a panic, a failing
+// journal, a replay that differs from its record, answers prepared for another flow, a limit on money without a known
+// price, an assertion of a test.
+//
+// In a branch that a sibling has ended, a failure that would have been caught is not what ended it, and must not be
+// reported as the cause.
+func (b *Branch) Catchable(err error) (failed *engine.Error, ends error) {
+	failed = b.ordinary(err)
+	stop := b.Sched.Err()
+	switch {
+	case failed == nil:
+		return nil, err
+	case stop == nil:
+		return failed, nil
+	case engine.IsControl(stop):
+		return nil, stop
 	}
-	return b.ordinary(err)
-}
-
-// Uncaught returns the error with which the branch ends after an error that is not caught. If a sibling has ended the
-// branch, a failure that would have been caught otherwise is not what ended it, and must not be reported as the cause.
-func (b *Branch) Uncaught(err error) error {
-	if stop := b.Sched.Err(); engine.IsControl(stop) && b.ordinary(err) != nil {
-		return stop
-	}
-	return err
+	return nil, err
 }
 
 // ordinary returns a failure that a script may handle in a branch that continues, nil for any other error.
@@ -115,9 +117,9 @@ func (b *Branch) InTurn(n int, do func(i int) error) error {
 		if err == nil {
 			return nil
 		}
-		e := b.Catchable(err)
-		if e == nil {
-			return b.Uncaught(err)
+		e, ends := b.Catchable(err)
+		if ends != nil {
+			return ends
 		}
 		if i == n-1 {
 			return WithNotes(e, failed)
@@ -152,12 +154,11 @@ func (b *Branch) Compete(e *engine.Effect, n int, branch func(i int, s engine.Sc
 			br.countApart()
 			used[i] = br.Budget
 		}
-		err := body(i, br)
-		if failed[i] = br.Catchable(err); failed[i] != nil {
-			return false, failed[i]
+		caught, ends := br.Catchable(body(i, br))
+		if failed[i] = caught; caught != nil {
+			return false, caught
 		}
-		err = br.Uncaught(err)
-		return !engine.IsControl(err), err // a failure that nobody may handle ends the race
+		return !engine.IsControl(ends), ends // a failure that nobody may handle ends the race
 	}
 	i, lost, known, err := b.chosen(e, n)
 	if err != nil {

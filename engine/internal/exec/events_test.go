@@ -143,7 +143,7 @@ func TestCatch(t *testing.T) {
 			})
 			main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 				_, err := run.Call(b, node, generable.StrOf("x"))
-				if caught := b.Catch(err); caught != nil {
+				if caught, _ := b.Catch(err); caught != nil {
 					if caught.Path != "main/agent:a#0" {
 						t.Errorf("path %q", caught.Path)
 					}
@@ -174,12 +174,15 @@ func TestCatchWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	main := engine.GoFunc("main", 0, func(b engine.Branch, _ []generable.Value) (generable.Value, error) {
 		failed := errors.New("no luck")
-		if b.Catch(failed) == nil || b.Catch(nil) != nil {
-			t.Error("a failure is not caught, or none is")
+		if e, ends := b.Catch(failed); e == nil || ends != nil {
+			t.Errorf("a failure is not caught: %v, %v", e, ends)
+		}
+		if e, ends := b.Catch(nil); e != nil || ends != nil {
+			t.Errorf("no error is caught: %v, %v", e, ends)
 		}
 		cancel()
-		if e := b.Catch(failed); e != nil {
-			t.Errorf("caught %v in a cancelled run", e)
+		if e, ends := b.Catch(failed); e != nil || ends != failed {
+			t.Errorf("caught %v in a cancelled run, which ends with %v", e, ends)
 		}
 		return generable.Value{}, failed
 	})

@@ -51,9 +51,9 @@ func attempt(b *exec.Branch, s *step, v generable.Value) (generable.Value, error
 		return flow.Attempted(s.node.Out(), out, nil), nil
 	}
 	b.Thread = before // a failure leaves nothing in the thread
-	failed := b.Catch(err)
-	if failed == nil {
-		return out, b.Uncaught(err)
+	failed, ends := b.Catch(err)
+	if ends != nil {
+		return out, ends
 	}
 	took(b, s.node, ways.AttemptFailed)
 	return flow.Attempted(s.node.Out(), out, failed), nil

@@ -78,10 +78,8 @@ func fan(b *exec.Branch, segment string, ordinal, n, limit int, failed []*engine
 			if err == nil || failed == nil {
 				return err
 			}
-			if failed[i] = br.Catch(err); failed[i] != nil {
-				return nil
-			}
-			return br.Uncaught(err)
+			failed[i], err = br.Catch(err)
+			return err
 		})
 	})
 	if err == nil && slices.Contains(out, unrun) {

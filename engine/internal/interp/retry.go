@@ -36,9 +36,9 @@ func retry(b *exec.Branch, s *step, v generable.Value) (generable.Value, error) 
 				return out, b.Locate(err, s.node)
 			}
 		} else {
-			e := b.Catchable(err)
-			if e == nil {
-				return out, b.Uncaught(err)
+			e, ends := b.Catchable(err)
+			if ends != nil {
+				return out, ends
 			}
 			failed = append(failed, e)
 			if turn+1 < o.Max || o.LastWins && given {

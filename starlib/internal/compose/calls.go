@@ -226,12 +226,12 @@ func attemptFunc(c *table.Call) (starlark.Value, error) {
 	out, err := starlark.Call(c.Thread(), c.Arg("f"), starlark.Tuple(c.Rest()), c.Kwargs)
 	if err != nil {
 		failed := s.Failure(err, diag.ScriptError)
-		e := c.Env.Branch.Catch(failed)
-		if e == nil {
-			if stop := c.Env.Branch.Uncaught(failed); stop != failed {
-				return nil, stop
-			}
+		e, ends := c.Env.Branch.Catch(failed)
+		switch {
+		case ends == failed: // as the interpreter passes it on
 			return nil, err
+		case ends != nil:
+			return nil, ends
 		}
 		took(cover.AttemptFailed)
 		return attempted(generable.Value{}, e), nil

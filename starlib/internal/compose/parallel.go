@@ -205,9 +205,9 @@ func (o *outcomes) take(i int, br engine.Branch, r thread.Result, err error) err
 	if o.policy == raiseErrors {
 		return err
 	}
-	e := br.Catch(err)
-	if e == nil {
-		return br.Uncaught(err)
+	e, ends := br.Catch(err)
+	if ends != nil {
+		return ends
 	}
 	o.took(cover.BranchFails)
 	if o.policy == keepErrors {

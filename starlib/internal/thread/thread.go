@@ -144,7 +144,7 @@ func (s *Thread) Keep(thread *starlark.Thread, v starlark.Value, out generable.V
 func (s *Thread) Failure(err error, code diag.Code) error {
 	s.noticed()
 	if stop := s.stop; stop != nil {
-		if s.branch.Catchable(stop) != nil { // code that catches it continues with this thread
+		if caught, _ := s.branch.Catchable(stop); caught != nil { // code that catches it continues with this thread
 			s.stop = nil
 			s.resume()
 		}
