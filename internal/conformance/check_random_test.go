@@ -10,7 +10,6 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/agentscript/agentscript/diag"
-	"github.com/agentscript/agentscript/internal/testenv"
 )
 
 // randomHead declares what random programs use; the interpreter alone runs them with stand-ins for it.
@@ -410,10 +409,7 @@ func (p *randomProgram) run(t *testing.T, input string, n int) ran {
 // error, and no run takes the path that a warning shows and continues past it.
 func TestPromise_26_13_NoFalseAlarm(t *testing.T) {
 	programs := uint64(10_000)
-	switch {
-	case testenv.RaceDetector: // each runs in one goroutine
-		programs = 100
-	case testing.Short():
+	if testing.Short() {
 		programs = 500
 	}
 	head := strings.Count(randomHead, "\n")
