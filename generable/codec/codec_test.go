@@ -221,6 +221,8 @@ func TestHostileTypes(t *testing.T) {
 		`{"v":1,"root":0,"types":[{"kind":"list","elem":1},{"kind":"int"}]}`,
 		`{"v":1,"root":0,"types":[{"kind":"ref","name":"x","to":0}]}`,
 		`{"v":1,"root":0,"types":[{"kind":"ref","name":"x","to":1},{"kind":"oneof","variants":[0]}]}`,
+		`{"v":1,"root":1,"types":[{"kind":"str"},{"kind":"oneof","variants":[]}]}`,
+		`{"v":1,"root":1,"types":[{"kind":"oneof"},{"kind":"schema","name":"S","fields":[{"name":"a","type":0,"default":"x"}]}]}`,
 		`{"v":1,"root":0,"types":[{"kind":"ref","name":"x","to":7}]}`,
 		`{"v":1,"root":0,"types":[{"kind":"enum","name":"E","values":["a","a"]}]}`,
 		`{"v":1,"root":0,"types":[{"kind":"enum","name":"E"}]}`,

@@ -83,7 +83,8 @@ func (d *Decoder) build(e *entry) (*generable.Type, error) {
 	switch {
 	case needsElem != (e.Elem != nil), (t.Kind == generable.LimitType) != (e.Limits != nil), (t.Kind == generable.RefType) != (e.To != nil),
 		!takes(len(e.Fields) > 0, generable.RecordType), !takes(len(e.Values)+len(e.Notes) > 0, generable.EnumType),
-		!takes(len(e.Variants) > 0, generable.UnionType, generable.OneOfType, generable.ListType), e.Stream >= generable.StreamState<<1:
+		!takes(len(e.Variants) > 0, generable.UnionType, generable.OneOfType, generable.ListType),
+		t.Kind == generable.OneOfType && len(e.Variants) < 2, e.Stream >= generable.StreamState<<1:
 		return nil, fmt.Errorf("it is not made as a type of kind %s is", e.Kind)
 	}
 	var err error

@@ -1,9 +1,11 @@
 package lenient
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
 )
@@ -44,4 +46,57 @@ func TestCombinedTriggers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestValuesAreValidUTF8: whatever bytes a text has, and however it becomes a value, the value's texts are valid UTF-8.
+func TestValuesAreValidUTF8(t *testing.T) {
+	s := newSeedTypes(t)
+	types := []*generable.Type{nil, generable.StrT, generable.OneOf(generable.ListOfType(generable.AnyT), generable.StrT), generable.OneOf(generable.StrT, generable.NoneT),
+		generable.ListOfType(generable.StrT), generable.ListOfType(s.Args), s.Profile, generable.DictOfType(generable.StrT)}
+	r := rand.New(rand.NewPCG(3629, 8))
+	for range 20_000 {
+		var text strings.Builder
+		for range 1 + r.IntN(8) {
+			text.WriteString(triggers[r.IntN(len(triggers))])
+			if r.IntN(3) == 0 {
+				text.WriteString([]string{"\xff", "\xc3", "\xe2\x82", "é\x8b"}[r.IntN(4)])
+			}
+		}
+		typ := types[r.IntN(len(types))]
+		for _, level := range []generable.Level{generable.Safe, generable.Loose} {
+			got := Decode(typ, text.String(), generable.Options{Level: level, Partial: r.IntN(4) == 0})
+			if wrong := invalidText(got.Value); wrong != "" {
+				t.Errorf("%q as %v at %v has the text %q", text.String(), typ, level, wrong)
+			}
+		}
+	}
+}
+
+// invalidText returns a text or a key of a value that is not UTF-8, "" if there is none.
+func invalidText(v generable.Value) (wrong string) {
+	look := func(key string, v generable.Value) {
+		if wrong == "" && !utf8.ValidString(key) {
+			wrong = key
+		}
+		wrong = cmp.Or(wrong, invalidText(v))
+	}
+	if s, _ := v.AsStr(); !utf8.ValidString(s) {
+		return s
+	}
+	if l, ok := v.AsList(); ok {
+		for _, item := range l.Items() {
+			look("", item)
+		}
+	}
+	if m, ok := v.AsMap(); ok {
+		for key, item := range m.All() {
+			look(key, item)
+		}
+	}
+	if r, ok := v.AsRecord(); ok {
+		for i := range r.Type().Fields {
+			look("", r.At(i))
+		}
+	}
+	return wrong
 }
