@@ -104,7 +104,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := Decode(nil, text, generable.Options{})
-		if limit := 4*len(text) + 256; r.Visits > limit {
+		if limit := 6*len(text) + 512; r.Visits > limit {
 			t.Errorf("%d visits of %d bytes", r.Visits, len(text))
 		}
 		if r.OK == (len(r.Errors) > 0) {

@@ -3,7 +3,6 @@ package coerce
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agentscript/agentscript/generable"
 	"github.com/agentscript/agentscript/generable/internal/jsonstr"
@@ -130,14 +129,7 @@ func (c *Coercer) textAround(at int, n *tape.Node, t *generable.Type) bool {
 	}
 	c.Repair(tape.RepToString, at, "", s)
 	c.Score += 16 // a branch that accepts such values is better
-	out := c.Str(at)
-	if !utf8.ValidString(out) { // the tape marks such bytes in texts only
-		valid := false
-		if out, valid = c.valid(n, out); !valid {
-			c.Repair(tape.RepUTF8, at, "", "")
-		}
-	}
-	return c.done(generable.StrOf(out))
+	return c.done(generable.StrOf(c.Str(at)))
 }
 
 // inFence reports whether a node is the whole content of a fence.

@@ -27,7 +27,7 @@ func (c *Coercer) Str(at int) string {
 		}
 		return b.String()
 	}
-	if n.IsVerbatim() {
+	if n.IsVerbatim() && n.Kind != tape.NodeArr && n.Kind != tape.NodeObj {
 		return s
 	}
 	t := c.last
@@ -35,7 +35,7 @@ func (c *Coercer) Str(at int) string {
 		c.Visits += len(s)
 		t = heldText{node: *n}
 		t.text, t.bad = c.textOf(n, s)
-		if t.valid = n.Flags&tape.FlagHigh == 0 || utf8.ValidString(t.text); !t.valid {
+		if t.valid = utf8.ValidString(t.text); !t.valid {
 			t.text, t.valid = c.valid(n, t.text)
 		}
 		c.last = t
