@@ -152,7 +152,7 @@ e2e: run
 	$(GO) test -count=1 $(E2E)
 	AGENTSCRIPT_KILLS=1000 $(GO) test -count=1 -v -timeout 60m -run '^TestPromise_30_(4|5|43|44|46|47|49)_' ./engine/store/sqlite ./internal/conformance >bin/kills.log || { cat bin/kills.log; exit 1; }
 	@grep -E '(kill|step)s? |^(--- |ok )' bin/kills.log
-	AGENTSCRIPT_BOUNDS=1 $(GO) test -count=1 -timeout 30m -run 'LinearLoading' ./internal/conformance
+	AGENTSCRIPT_BOUNDS=1 $(GO) test -count=1 -timeout 90m -run 'LinearLoading' ./internal/conformance
 	AGENTSCRIPT_CHAOS=10000 $(GO) test -count=1 -run TestChaos ./engine/llm
 	@GO='$(GO)' bash .ci/ollama || [ $$? = 3 ]
 	@GO='$(GO)' bash .ci/e2e

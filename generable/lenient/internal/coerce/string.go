@@ -27,6 +27,7 @@ func (c *Coercer) Str(at int) string {
 		}
 		return b.String()
 	}
+	// The flags of a list or an object do not say whether its bytes are valid.
 	if n.IsVerbatim() && n.Kind != tape.NodeArr && n.Kind != tape.NodeObj {
 		return s
 	}
@@ -35,7 +36,7 @@ func (c *Coercer) Str(at int) string {
 		c.Visits += len(s)
 		t = heldText{node: *n}
 		t.text, t.bad = c.textOf(n, s)
-		if t.valid = utf8.ValidString(t.text); !t.valid {
+		if t.valid = n.IsText() && n.Flags&tape.FlagHigh == 0 || utf8.ValidString(t.text); !t.valid {
 			t.text, t.valid = c.valid(n, t.text)
 		}
 		c.last = t
